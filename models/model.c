@@ -13,6 +13,7 @@
 #include "base/xxh64.h"
 #include "core/passes/prepare.h"
 #include "sightline/error.h"
+#include "models/backend.h"
 #include "models/contract_build.h"
 #include "models/data_file.h"
 #include "models/default.h"
@@ -45,7 +46,10 @@ struct _SlModel
   SlFileStamp stamp;
   SlGraph *graph;
   SlContract *contract;
-  SlFixedInputs *fixed; /* while it is loaded */
+  SlFixedInputs *fixed;      /* while it is loaded */
+  SlExternalModel *external; /* (nullable) */
+  gboolean falls_back;
+  char *notice; /* (nullable) */
 };
 
 static void
@@ -209,6 +213,28 @@ read_graph (SlModel *model, int *fd, const SlModelLoadOptions *options, GError *
   return g_steal_pointer (&graph);
 }
 
+/* (transfer full): the inputs and outputs of a model that the reader refuses, as the runtime has them; *@fd is closed. */
+static SlGraph *
+read_skeleton (SlModel *model, int *fd, const SlModelLoadOptions *options, GError **error)
+{
+  const SlModelReader *reader = NULL;
+  g_autoptr (SlFileImage) image = read_file (model, fd, &reader, error);
+  if (image == NULL)
+    return NULL;
+  g_autoptr (GBytes) bytes = sl_file_image_bytes (image);
+  g_autoptr (SlGraph) graph = sl_graph_new (bytes);
+  Source *source = g_new0 (Source, 1);
+  source->format = reader->name;
+  sl_graph_set_source (graph, source, source_free);
+  sl_graph_set_file (graph, image);
+  sl_graph_set_limit (graph, options->tensor_limit);
+  if (!reader->describe (bytes, &source->metadata, error) || !sl_backend_skeleton (model->external, options->input_shape, graph, error)
+      || !sl_fixed_inputs_apply (model->fixed, graph, &source->metadata.data_files, error)
+      || !sl_graph_set_whole (graph, sl_external_title (sl_external_model_name (model->external)), error))
+    return NULL;
+  return g_steal_pointer (&graph);
+}
+
 /* (transfer full): the contract of @graph; *@skips: whether it asks for what is behind the model's own QUANTIZE. */
 static SlContract *
 make_contract (const SlModel *model, const SlGraph *graph, const SlContractOverrides *overrides, const SlModelLoadOptions *options,
@@ -308,15 +334,125 @@ load (SlModel *model, const SlContractOverrides *overrides, const SlModelLoadOpt
   return good;
 }
 
-gboolean
-sl_model_probe (const char *path)
+/* The model that the runtime has, in our terms: our reader's graph, or, where it refuses the model, what the runtime says of it. */
+static gboolean
+load_external (SlModel *model, const char *runtime, const SlContractOverrides *overrides, const SlModelLoadOptions *options, GError **error)
+{
+  g_autoptr (GError) refused = NULL;
+  gboolean skips;
+  const gboolean read = load (model, overrides, options, &refused);
+  if (!read && !g_error_matches (refused, SL_ERROR, SL_ERROR_UNSUPPORTED)) {
+    g_propagate_error (error, g_steal_pointer (&refused));
+    return FALSE;
+  }
+  const gboolean has_files = read && sl_model_data_files (model) != NULL;
+  model->external = sl_backend_open (runtime, model->path, &model->stamp, has_files, options, error);
+  if (model->external == NULL && !read)
+    g_prefix_error (error, "Sightline refuses it (%s), and so does the backend: ", refused->message);
+  if (model->external == NULL || read)
+    return model->external != NULL;
+  int fd = sl_file_open (model->path, EXPECTED, &model->stamp, error);
+  model->graph = fd >= 0 ? read_skeleton (model, &fd, options, error) : NULL;
+  if (fd >= 0)
+    close (fd);
+  model->contract = model->graph != NULL ? make_contract (model, model->graph, overrides, options, &skips, error) : NULL;
+  return model->contract != NULL;
+}
+
+/* Whether @runtime takes the file's format; a file that is none is for load() to refuse. */
+static gboolean
+check_format (const SlModel *model, const char *runtime, GError **error)
+{
+  const char *format = sl_model_probe_format (model->path), *wanted = sl_external_format (runtime);
+  if (format == NULL || strcmp (format, wanted) == 0)
+    return TRUE;
+  const char *other = sl_external_for_format (format);
+  g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "backend=%s runs %s files, and this is one of %s: use backend=%s", runtime, wanted,
+               format, other != NULL ? other : SL_BACKEND_OURS);
+  return FALSE;
+}
+
+static void
+forget (SlModel *model)
+{
+  g_clear_pointer (&model->contract, sl_contract_unref);
+  g_clear_pointer (&model->graph, sl_graph_unref);
+  g_clear_pointer (&model->external, sl_external_model_unref);
+}
+
+/* Whether Sightline is to run the model itself. */
+static gboolean
+is_ours (const SlModelLoadOptions *options)
+{
+  const char *backend = options->backend.backend;
+  return backend == NULL || backend[0] == '\0' || strcmp (backend, SL_BACKEND_OURS) == 0;
+}
+
+/* As the backend wants it. */
+static gboolean
+load_for (SlModel *model, const SlContractOverrides *overrides, const SlModelLoadOptions *options, GError **error)
+{
+  const char *backend = is_ours (options) ? SL_BACKEND_OURS : options->backend.backend;
+  g_autoptr (GError) failed = NULL;
+  if (!sl_backend_settings_check (&options->backend, error))
+    return FALSE;
+  if (strcmp (backend, SL_BACKEND_AUTO) == 0)
+    backend = sl_backend_choose (model->path, options);
+  if (strcmp (backend, SL_BACKEND_OURS) == 0)
+    return load (model, overrides, options, error);
+  SlModelLoadOptions whole = *options;
+  whole.skip_input_quantize = FALSE;
+  model->falls_back = options->backend.fallback;
+  if (!check_format (model, backend, error))
+    return FALSE;
+  if (load_external (model, backend, overrides, &whole, &failed))
+    return TRUE;
+  const gboolean may_run = model->contract != NULL && options->backend.fallback;
+  if (!may_run) {
+    g_propagate_error (error, g_steal_pointer (&failed));
+    return FALSE;
+  }
+  forget (model);
+  model->notice = g_strdup_printf (SL_BACKEND_FELL_BACK, failed->message);
+  return load (model, overrides, options, error);
+}
+
+/* Names the way out for a model with operators that Sightline lacks. */
+static void
+add_way_out (const SlModel *model, const SlModelLoadOptions *options, GError *error)
+{
+  const char *format = sl_model_probe_format (model->path), *runtime = format != NULL ? sl_external_for_format (format) : NULL;
+  if (runtime == NULL || !is_ours (options) || !g_error_matches (error, SL_ERROR, SL_ERROR_UNSUPPORTED))
+    return;
+  char *message = g_strdup_printf ("%s; backend=%s runs it where %s can", error->message, runtime, sl_external_title (runtime));
+  g_free (error->message);
+  error->message = message;
+}
+
+/* (transfer full) (nullable): what the key file says where @stated does not. What makes a library be loaded by its path is not for a model's file to
+ * say. */
+static char *
+read_backend (const SlModelLoadOptions *options, const char *stated, const char *info, const char *key)
+{
+  const gboolean given = stated != NULL && stated[0] != '\0';
+  return options->any_backend && !given ? sl_modelinfo_early_key (info, key) : NULL;
+}
+
+const char *
+sl_model_probe_format (const char *path)
 {
   SlFileStamp stamp;
   const int fd = sl_file_open (path, EXPECTED, &stamp, NULL);
-  const gboolean good = fd >= 0 && find_reader (fd, stamp.size, NULL) != NULL;
+  const SlModelReader *reader = fd >= 0 ? find_reader (fd, stamp.size, NULL) : NULL;
   if (fd >= 0)
     close (fd);
-  return good;
+  return reader != NULL ? reader->name : NULL;
+}
+
+gboolean
+sl_model_probe (const char *path)
+{
+  return sl_model_probe_format (path) != NULL;
 }
 
 SlModel *
@@ -344,11 +480,21 @@ sl_model_load_with (const char *path, const SlContractOverrides *overrides, cons
     settled.input_shape = stated = sl_modelinfo_early_key (info, "input-shape");
   const gboolean by_user = settled.fixed_inputs != NULL && settled.fixed_inputs[0] != '\0';
   g_autofree char *fixed = by_user ? g_strdup (settled.fixed_inputs) : sl_modelinfo_early_key (info, "fixed-inputs");
-  model->fixed = sl_fixed_inputs_read (fixed, by_user ? NULL : info, error);
-  const gboolean good = model->fixed != NULL && load (model, overrides, &settled, error);
+  g_autofree char *backend = read_backend (&settled, settled.backend.backend, info, "backend");
+  if (backend != NULL)
+    settled.backend.backend = backend;
+  g_autofree char *provider = is_ours (&settled) ? NULL : read_backend (&settled, settled.backend.provider, info, "provider");
+  if (provider != NULL)
+    settled.backend.provider = provider;
+  g_autofree char *falls_back = is_ours (&settled) ? NULL : read_backend (&settled, NULL, info, "fallback");
+  settled.backend.fallback |= g_strcmp0 (falls_back, "true") == 0;
+  GError *failed = NULL;
+  model->fixed = sl_fixed_inputs_read (fixed, by_user ? NULL : info, &failed);
+  const gboolean good = model->fixed != NULL && load_for (model, overrides, &settled, &failed);
   g_clear_pointer (&model->fixed, sl_fixed_inputs_free);
   if (!good) {
-    g_prefix_error (error, "%s: ", path);
+    add_way_out (model, &settled, failed);
+    g_propagate_prefixed_error (error, failed, "%s: ", path);
     sl_show_error (error);
     return NULL;
   }
@@ -382,6 +528,8 @@ sl_model_unref (SlModel *model)
     return;
   g_clear_pointer (&model->contract, sl_contract_unref);
   g_clear_pointer (&model->graph, sl_graph_unref);
+  g_clear_pointer (&model->external, sl_external_model_unref);
+  g_free (model->notice);
   g_free (model->path);
   g_free (model);
 }
@@ -416,6 +564,24 @@ sl_model_data_files (const SlModel *model)
 {
   const Source *source = sl_graph_source (model->graph);
   return source->metadata.data_files;
+}
+
+SlExternalModel *
+sl_model_external (const SlModel *model)
+{
+  return model->external;
+}
+
+gboolean
+sl_model_falls_back (const SlModel *model)
+{
+  return model->falls_back;
+}
+
+const char *
+sl_model_notice (const SlModel *model)
+{
+  return model->notice;
 }
 
 const SlFileStamp *

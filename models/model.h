@@ -7,6 +7,7 @@
 
 #include <glib.h>
 
+#include "core/external/external.h"
 #include "core/graph/file_image.h"
 #include "core/graph/graph.h"
 #include "models/contract.h"
@@ -38,6 +39,10 @@ SlModel *sl_model_load (const char *path, const SlContractOverrides *overrides, 
  * @keep_activations: for whoever makes another model of this one. Convolutions of float activations with int8 weights take the activations
  *   as they are; else these are rounded to 8 bits, as TensorFlow Lite does it
  * @fixed_inputs: (nullable): inputs that are always the same, as sl_fixed_inputs_read() has them; unset, what the key file says
+ * @any_backend: for whoever makes sessions with sl_model_session_new(): what @backend leaves unset, the key file may say
+ * @backend: who runs the model. A runtime of others gets the whole file, so with one @skip_input_quantize counts
+ *   for nothing. It also runs models with operators that Sightline lacks
+ * @threads: as for sl_model_session_new(); what other runtimes do on the processor
  */
 typedef struct
 {
@@ -47,6 +52,9 @@ typedef struct
   guint64 work_limit;
   const char *input_shape;
   const char *fixed_inputs;
+  gboolean any_backend;
+  SlBackendSettings backend;
+  guint threads;
 } SlModelLoadOptions;
 
 /** sl_model_load_with: sl_model_load() with @options. */
@@ -65,6 +73,16 @@ const char *sl_model_format (const SlModel *model);   /* (transfer none): "tflit
 /** sl_model_data_files: (transfer none) (nullable): files beside the model's that it names and that were read: their names, relative to the
  *  model's folder, to SlDataFile (models/data_file.h), and SL_DATA_FIXED_INPUTS where inputs are fixed. */
 GHashTable *sl_model_data_files (const SlModel *model);
+/** sl_model_external: (transfer none) (nullable): the model in the runtime that runs it; NULL where Sightline does. */
+SlExternalModel *sl_model_external (const SlModel *model);
+/** sl_model_falls_back: whether Sightline may take over from the runtime. */
+gboolean sl_model_falls_back (const SlModel *model);
+/** SL_BACKEND_FELL_BACK: a notice, with why. */
+#define SL_BACKEND_FELL_BACK "Sightline runs the model on the CPU instead: %s"
+/** sl_model_notice: (transfer none) (nullable): a sentence where something else runs the model than was asked for. */
+const char *sl_model_notice (const SlModel *model);
+/** sl_model_probe_format: (transfer none) (nullable): the format that the file @path begins as. */
+const char *sl_model_probe_format (const char *path);
 /** sl_model_stamp: (transfer none): the state of the file that was read. */
 const SlFileStamp *sl_model_stamp (const SlModel *model);
 /** sl_model_file_changed: whether another file has the model's path by now, or something was written to it; FALSE when there is none.

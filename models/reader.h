@@ -65,12 +65,14 @@ typedef struct
  * @name: "tflite"
  * @probe: whether @bytes look like this format
  * @read: fills @graph (not yet prepared) and @metadata
+ * @describe: (nullable): fills @metadata alone, also of a model with operators that @read refuses
  */
 typedef struct
 {
   const char *name;
   gboolean (*probe) (GBytes *bytes);
   gboolean (*read) (GBytes *bytes, const SlReaderSource *source, SlGraph *graph, SlModelMetadata *metadata, GError **error);
+  gboolean (*describe) (GBytes *bytes, SlModelMetadata *metadata, GError **error);
 } SlModelReader;
 
 extern const SlModelReader sl_reader_tflite, sl_reader_onnx, sl_reader_torchscript;

@@ -98,6 +98,25 @@ static const SlProperty properties[] = {
     "Inputs that are always the same, INPUT=VALUE with ';' between: an input's number, from 0 on, or name, and a number, a file of NumPy (.npy), or a "
     "file with the tensor's bytes, such as 1=style.npy; frames are the input that is left; unset = what MODEL.modelinfo says",
     SL_PROPERTY_STRING, AT (fixed_inputs), 0, 0, 0, NULL, TRUE },
+  { "backend", "Backend",
+    "Who runs the model: sightline; onnxruntime or tflite, the runtimes that vendors of GPUs and NPUs keep, where their library is installed; auto: "
+    "the runtime where it gives the same results faster, measured once and remembered, or runs a model that Sightline refuses; unset = what "
+    "MODEL.modelinfo says, else sightline",
+    SL_PROPERTY_STRING, AT (backend), 0, 0, 0, NULL, TRUE },
+  { "provider", "Provider",
+    "Execution providers of ONNX Runtime, in order of preference with ',' between, such as cuda or tensorrt,cuda; unset = its own on the CPU",
+    SL_PROPERTY_STRING, AT (provider), 0, 0, 0, NULL, TRUE },
+  { "provider-options", "Provider options",
+    "Options of the first provider, or of the delegate, KEY=VALUE with ',' between, such as device_id=0", SL_PROPERTY_STRING,
+    AT (provider_options), 0, 0, 0, NULL, TRUE },
+  { "delegate", "Delegate",
+    "Path of an external delegate of TensorFlow Lite, such as delegate=/usr/lib/libvx_delegate.so; unset = the CPU, or what a "
+    "model was compiled for",
+    SL_PROPERTY_STRING, AT (delegate), 0, 0, 0, NULL, TRUE },
+  { "fallback", "Fallback",
+    "With another backend: Sightline runs the model, with a warning, where the backend is not there, refuses the model, or fails while frames flow; "
+    "else that is an error",
+    SL_PROPERTY_BOOL, AT (fallback), 0, 1, 0, NULL, TRUE },
   { "mean", "Mean",
     "Overrides the model: real input = (byte - mean) / std, byte in 0..255; one number or one a channel, such as mean=127.5 or "
     "mean=123.7,116.3,103.5",
@@ -169,6 +188,17 @@ tell_recorder_failed (SlInfer *self, GError **error)
   g_clear_error (error);
 }
 
+/* Something else runs the model than was asked for. @notice: (transfer full) (nullable) */
+static void
+warn_of_backend (SlInfer *self, char *notice)
+{
+  if (notice == NULL)
+    return;
+  g_autofree char *model = sl_show (sl_model_path (self->model), SL_SHOW_MESSAGE);
+  GST_ELEMENT_WARNING (self, LIBRARY, FAILED, ("%s: %s", model, notice), (NULL));
+  g_free (notice);
+}
+
 /* The inputs are recorded before the model runs, so that those are there which it crashes on. */
 static SlStatus
 run_recorded (SlInfer *self, GstClockTime pts, void *const *outputs)
@@ -178,6 +208,7 @@ run_recorded (SlInfer *self, GstClockTime pts, void *const *outputs)
   if (recorder != NULL && !sl_recorder_begin (recorder, pts, self->inputs.data, &error))
     tell_recorder_failed (self, &error);
   const SlStatus status = sl_session_run (self->session, self->inputs.data, outputs);
+  warn_of_backend (self, sl_session_take_notice (self->session));
   if (recorder != NULL && status == SL_STATUS_OK && !sl_recorder_end (recorder, (const void *const *) outputs, &error))
     tell_recorder_failed (self, &error);
   return status;
@@ -398,6 +429,7 @@ use_model (SlInfer *self, SlLoadedModel *loaded)
   sl_loaded_model_clear (&old);
   self->watch = sl_file_watch_new (sl_model_path (self->model), sl_model_stamp (self->model), file_changed, self);
   tell_place (self);
+  warn_of_backend (self, g_steal_pointer (&loaded->notice));
   g_autofree char *summary = sl_contract_summary (contract);
   GST_INFO_OBJECT (self, "%s: %s", sl_model_path (self->model), summary);
 }
@@ -715,7 +747,7 @@ sl_infer_class_init (SlInferClass *klass)
   gst_element_class_add_static_pad_template (element_class, &src_template);
   sl_element_class_describe (
     element_class, "Sightline inference", "Filter/Analyzer/Tensor",
-    "Runs a model on the CPU with XNNPACK. Tensors come from slnormalize, which learns what the model wants through the "
+    "Runs a model on the CPU with XNNPACK, or with a vendor's runtime (backend). Tensors come from slnormalize, which learns what the model wants through the "
     "caps, or from any element that speaks other/tensors. On live sources set qos=true to skip frames that would be late.",
     "gst-launch-1.0 filesrc location=picture.jpg ! decodebin ! slnormalize ! slinfer model=mobilenet.tflite threads=2 ! "
     "slpostprocess ! text/x-raw ! fdsink",

@@ -12,6 +12,7 @@
 #include "base/show.h"
 #include "sightline/error.h"
 #include "core/runtime/session.h"
+#include "models/backend.h"
 #include "models/model.h"
 #include "predict/contractspec.h"
 #include "predict/custom_decoder_private.h"
@@ -33,6 +34,10 @@ typedef enum
   TEXT_FILTER,
   TEXT_CLASSES,
   TEXT_SOURCE,
+  TEXT_BACKEND,
+  TEXT_PROVIDER,
+  TEXT_PROVIDER_OPTIONS,
+  TEXT_DELEGATE,
   N_TEXTS
 } Text;
 
@@ -167,6 +172,39 @@ G_DEFINE_FINAL_TYPE (SlPredictor, sl_predictor, G_TYPE_OBJECT)
  * Since: 0.1
  */
 
+/**
+ * SlPredictor:backend:
+ *
+ * Who runs the model: sightline; onnxruntime or tflite, where their library is installed; auto, what gives the same results faster. Unset, what
+ * MODEL.modelinfo says, else sightline. A runtime that is not there, or refuses the model, is an error.
+ *
+ * Since: 0.1
+ */
+
+/**
+ * SlPredictor:provider:
+ *
+ * Execution providers of ONNX Runtime, in order of preference with ',' between, such as "tensorrt,cuda". Unset, its own on the CPU.
+ *
+ * Since: 0.1
+ */
+
+/**
+ * SlPredictor:provider-options:
+ *
+ * Options of the first provider, or of the delegate, KEY=VALUE with ',' between.
+ *
+ * Since: 0.1
+ */
+
+/**
+ * SlPredictor:delegate:
+ *
+ * Path of an external delegate of TensorFlow Lite. Unset, the CPU, or what a model was compiled for.
+ *
+ * Since: 0.1
+ */
+
 static const struct
 {
   const char *name, *nick, *blurb;
@@ -190,6 +228,13 @@ static const struct
   [TEXT_CLASSES] = { "classes", "Classes",
                      "Classes whose objects and labels count, such as person,car, or !dog for all but that one; unset = all" },
   [TEXT_SOURCE] = { "source", "Source", "Text that the predictions carry as their source, such as the name of the camera" },
+  [TEXT_BACKEND] = { "backend", "Backend",
+                     "Who runs the model: sightline, onnxruntime, tflite, or auto: what gives the same results faster; unset = what MODEL.modelinfo "
+                     "says, else sightline" },
+  [TEXT_PROVIDER] = { "provider", "Provider", "Execution providers of ONNX Runtime, in order of preference, such as tensorrt,cuda" },
+  [TEXT_PROVIDER_OPTIONS] = { "provider-options", "Provider options",
+                              "Options of the first provider, or of the delegate, KEY=VALUE with ',' between" },
+  [TEXT_DELEGATE] = { "delegate", "Delegate", "Path of an external delegate of TensorFlow Lite" },
 };
 
 static gboolean
@@ -326,7 +371,8 @@ use_model (SlPredictor *self, SlModel *model, GError **error)
   self->model = sl_model_ref (model);
   if (!choose_spec (self, contract, error) || !open_decoding (self, error))
     return FALSE;
-  self->session = sl_session_new (sl_model_graph (model), self->settings.threads, error);
+  g_autofree char *notice = NULL;
+  self->session = sl_model_session_new (model, self->settings.threads, &notice, error);
   if (self->session == NULL || !allocate (self, contract, error))
     return FALSE;
   self->model_stale = FALSE;
@@ -345,7 +391,13 @@ load_model (const Settings *settings, GError **error)
     .layout = settings->texts[TEXT_LAYOUT],
     .decoder = settings->texts[TEXT_DECODER],
   };
-  const SlModelLoadOptions options = { .skip_input_quantize = TRUE };
+  const SlModelLoadOptions options = { .skip_input_quantize = TRUE,
+                                       .any_backend = TRUE,
+                                       .backend = { .backend = settings->texts[TEXT_BACKEND],
+                                                    .provider = settings->texts[TEXT_PROVIDER],
+                                                    .options = settings->texts[TEXT_PROVIDER_OPTIONS],
+                                                    .delegate = settings->texts[TEXT_DELEGATE] },
+                                       .threads = settings->threads };
   return check_choices (settings, error) ? sl_model_load_with (settings->texts[TEXT_MODEL], &overrides, &options, error) : NULL;
 }
 

@@ -11,6 +11,7 @@
 #include "base/show.h"
 #include "sightline/error.h"
 #include "core/runtime/session.h"
+#include "models/backend.h"
 #include "models/model.h"
 #include "tools/command.h"
 #include "tools/options.h"
@@ -145,19 +146,25 @@ static gboolean
 infer (const SlModelOptions *options, char **inputs, const char *prefix, GError **error)
 {
   g_auto (Io) io = { 0 };
-  const SlModelLoadOptions how = sl_limit_options_load (&options->limits, FALSE);
+  SlModelLoadOptions how = sl_limit_options_load (&options->limits, FALSE);
+  g_autofree char *notice = NULL;
+  sl_backend_options_load (&options->backend, options->threads, &how);
   g_autoptr (SlModel) model = sl_model_load_with (options->model, NULL, &how, error);
   if (model == NULL)
     return FALSE;
   SlGraph *graph = sl_model_graph (model);
   if (!allocate (graph, &io, error) || !read_inputs (model, inputs, &io, error))
     return FALSE;
-  g_autoptr (SlSession) session = sl_session_new (graph, options->threads, error);
+  g_autoptr (SlSession) session = sl_model_session_new (model, options->threads, &notice, error);
   if (session == NULL) {
     g_prefix_error (error, "%s: ", options->model);
     return FALSE;
   }
   SlStatus status = sl_session_run (session, (const void *const *) io.inputs, io.outputs);
+  if (notice == NULL)
+    notice = sl_session_take_notice (session);
+  if (notice != NULL)
+    sl_complain ("infer", "%s: %s", options->model, notice);
   if (status != SL_STATUS_OK) {
     g_set_error (error, SL_ERROR, SL_ERROR_BACKEND, "%s: %s", options->model, sl_session_status_text (session, status));
     return FALSE;
@@ -181,6 +188,7 @@ run_infer (int argc, char **argv)
     { "output", 'o', 0, G_OPTION_ARG_FILENAME, &prefix, "Writes PREFIX.0.bin, PREFIX.1.bin, ...", "PREFIX" },
     { "threads", 't', 0, G_OPTION_ARG_STRING, &options.threads_text, "Threads to compute with, 1..64 or auto (default 1)", "N" },
     SL_OPTION_LIMITS (&options.limits),
+    SL_OPTION_BACKEND (&options.backend),
     { NULL },
   };
   int status = sl_options_parse ("infer", "", "Runs a model on raw tensors.",

@@ -25,6 +25,7 @@ sl_model_options_clear (SlModelOptions *options)
   g_free (options->model);
   g_free (options->threads_text);
   sl_limit_options_clear (&options->limits);
+  sl_backend_options_clear (&options->backend);
   g_free (options->labels);
   g_free (options->mean);
   g_free (options->std);
@@ -199,6 +200,27 @@ sl_limit_options_clear (SlLimitOptions *limits)
   g_clear_pointer (&limits->work_text, g_free);
   g_clear_pointer (&limits->input_shape, g_free);
   g_clear_pointer (&limits->fixed_inputs, g_free);
+}
+
+void
+sl_backend_options_clear (SlBackendOptions *given)
+{
+  g_clear_pointer (&given->backend, g_free);
+  g_clear_pointer (&given->provider, g_free);
+  g_clear_pointer (&given->options, g_free);
+  g_clear_pointer (&given->delegate, g_free);
+}
+
+void
+sl_backend_options_load (const SlBackendOptions *given, guint threads, SlModelLoadOptions *how)
+{
+  how->any_backend = TRUE;
+  how->threads = threads;
+  how->backend = (SlBackendSettings){ .backend = given->backend,
+                                      .provider = given->provider,
+                                      .options = given->options,
+                                      .delegate = given->delegate,
+                                      .fallback = given->fallback };
 }
 
 gboolean

@@ -19,6 +19,13 @@ typedef struct
   guint tensor, work; /* MiB and billions of multiply-adds, once parsed */
 } SlLimitOptions;
 
+/** Who runs the model; NULL = not given. */
+typedef struct
+{
+  char *backend, *provider, *options, *delegate;
+  gboolean fallback;
+} SlBackendOptions;
+
 /** Options about the model; NULL and 0 = not given. */
 typedef struct
 {
@@ -26,6 +33,7 @@ typedef struct
   char *threads_text;
   guint threads; /* once parsed 1..SL_MAX_THREADS, or 0 for auto */
   SlLimitOptions limits;
+  SlBackendOptions backend;
   char *labels, *mean, *std, *colour, *fit, *layout, *decoder;
 } SlModelOptions;
 
@@ -90,6 +98,18 @@ gboolean sl_options_choice (const char *command, const char *option, char **text
     "fixed-inputs", 0, 0, G_OPTION_ARG_STRING, &(limits)->fixed_inputs, "Inputs that are always the same, such as 1=style.npy or 1=0.5",     \
       "INPUT=VALUE;..."                                                                                                                      \
   }
+/** SL_OPTION_BACKEND: entries for --backend, --provider, --provider-options, --delegate and --fallback. */
+#define SL_OPTION_BACKEND(given)                                                                                                                \
+  { "backend", 0, 0, G_OPTION_ARG_STRING, &(given)->backend, "Who runs the model: " SL_BACKEND_NAMES " (default sightline)", "NAME" },          \
+    { "provider", 0, 0, G_OPTION_ARG_STRING, &(given)->provider, "Execution providers of ONNX Runtime, such as tensorrt,cuda", "NAME,..." },    \
+    { "provider-options", 0, 0, G_OPTION_ARG_STRING, &(given)->options, "Options of the first provider, or of the delegate", "KEY=VALUE,..." }, \
+    { "delegate", 0, 0, G_OPTION_ARG_FILENAME, &(given)->delegate, "External delegate of TensorFlow Lite", "FILE.so" },                         \
+  {                                                                                                                                             \
+    "fallback", 0, 0, G_OPTION_ARG_NONE, &(given)->fallback, "Sightline runs the model where the backend cannot", NULL                          \
+  }
+void sl_backend_options_clear (SlBackendOptions *given);
+/** sl_backend_options_load: @how is for sl_model_session_new(), by the backend that is given. */
+void sl_backend_options_load (const SlBackendOptions *given, guint threads, SlModelLoadOptions *how);
 void sl_limit_options_clear (SlLimitOptions *limits);
 /** sl_limit_options_check: FALSE, having complained, when one is no number in its range. */
 gboolean sl_limit_options_check (const char *command, SlLimitOptions *limits);
@@ -101,6 +121,7 @@ gboolean sl_model_options_check (const char *command, SlModelOptions *options);
 int sl_options_usage (const char *command, const char *format, ...) G_GNUC_PRINTF (2, 3);
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (SlLimitOptions, sl_limit_options_clear)
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (SlBackendOptions, sl_backend_options_clear)
 
 G_END_DECLS
 

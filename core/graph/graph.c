@@ -364,6 +364,27 @@ sl_graph_skips_input_quantize (const SlGraph *graph)
   return graph->skipped;
 }
 
+gboolean
+sl_graph_set_whole (SlGraph *graph, const char *runtime, GError **error)
+{
+  gsize total = 0;
+  for (guint i = 0; i < graph->tensors->len; i++)
+    if (!g_size_checked_add (&total, total, g_array_index (graph->tensors, SlTensor, i).bytes) || total > graph->limit) {
+      g_set_error (error, SL_ERROR, SL_ERROR_LIMIT, "its inputs and outputs take more than %" G_GSIZE_FORMAT " bytes; raise tensor-limit",
+                   graph->limit);
+      return FALSE;
+    }
+  graph->whole = runtime;
+  graph->prepared = TRUE;
+  return TRUE;
+}
+
+const char *
+sl_graph_whole (const SlGraph *graph)
+{
+  return graph->whole;
+}
+
 gsize
 sl_graph_constant_bytes (const SlGraph *graph)
 {

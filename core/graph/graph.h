@@ -82,6 +82,10 @@ void sl_graph_set_copied (SlGraph *graph);
 /** sl_graph_set_source: what a reader learned of the file beside the graph; @destroy (nullable) frees it with the graph. */
 void sl_graph_set_source (SlGraph *graph, gpointer source, GDestroyNotify destroy);
 
+/** sl_graph_set_whole: instead of sl_graph_prepare(): the graph has inputs and outputs, which are settled, and no nodes; @runtime, "ONNX Runtime", runs the model
+ *  whole, and no session of ours can. */
+gboolean sl_graph_set_whole (SlGraph *graph, const char *runtime, GError **error);
+
 /* Reading: any thread, after sl_graph_prepare(). */
 
 /** sl_graph_share: takes @graph, prepared; returns (transfer full) the living graph that was shared under the same @identity
@@ -100,6 +104,8 @@ gboolean sl_graph_is_copied (const SlGraph *graph);
 gpointer sl_graph_source (const SlGraph *graph);
 /** sl_graph_skips_input_quantize: whether sl_graph_skip_input_quantize() was called. */
 gboolean sl_graph_skips_input_quantize (const SlGraph *graph);
+/** sl_graph_whole: (transfer none) (nullable): see sl_graph_set_whole(). */
+const char *sl_graph_whole (const SlGraph *graph);
 guint sl_graph_n_tensors (const SlGraph *graph);
 guint sl_graph_n_nodes (const SlGraph *graph);
 const SlTensor *sl_graph_tensor (const SlGraph *graph, gint32 index);

@@ -52,9 +52,13 @@ struct _SlSession
   CopyOut copies[SL_MAX_IO];
   guint n_copies;
   SlSessionStats stats;
-  gint cancelled;          /* atomic */
-  const SlBackend *failed; /* whose step failed last */
-  guint64 *node_ns;        /* by node: time spent in it; NULL unless profiling */
+  gint cancelled;              /* atomic */
+  const SlBackend *failed;     /* whose step failed last */
+  guint64 *node_ns;            /* by node: time spent in it; NULL unless profiling */
+  SlExternalSession *external; /* (nullable): runs the model whole, and nothing above but the graph is there */
+  gboolean fallback;           /* a session of ours takes over when it fails */
+  SlSession *instead;          /* (nullable): that session, then */
+  char *notice;                /* (nullable): why */
 };
 
 const char *
@@ -64,7 +68,9 @@ sl_session_status_text (const SlSession *session, SlStatus status)
     case SL_STATUS_OK:
       return "ok";
     case SL_STATUS_BACKEND_FAILED:
-      return session->failed->failure;
+      return session->instead != NULL    ? sl_session_status_text (session->instead, status)
+             : session->external != NULL ? sl_external_session_failure (session->external)
+                                         : session->failed->failure;
     case SL_STATUS_CANCELLED:
       return "the run was cancelled";
   }
@@ -391,6 +397,10 @@ sl_session_new_full (SlGraph *graph, guint threads, gboolean profile, GError **e
     g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "threads is %u; expected 1..%d", threads, SL_MAX_THREADS);
     return NULL;
   }
+  if (sl_graph_whole (graph) != NULL) {
+    g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED, "only %s runs it, see backend", sl_graph_whole (graph));
+    return NULL;
+  }
   if (!open_backends (error))
     return NULL;
   g_autoptr (SlSession) session = g_new0 (SlSession, 1);
@@ -410,11 +420,31 @@ sl_session_new_full (SlGraph *graph, guint threads, gboolean profile, GError **e
   return made ? g_steal_pointer (&session) : NULL;
 }
 
+SlSession *
+sl_session_new_external (SlGraph *graph, SlExternalModel *model, guint threads, GError **error)
+{
+  g_autoptr (SlSession) session = g_new0 (SlSession, 1);
+  session->graph = sl_graph_ref (graph);
+  session->host = (SlHost){ .graph = graph, .threads = sl_threads_resolve (threads) };
+  session->stats = (SlSessionStats){ .nodes = sl_graph_n_nodes (graph), .steps = 1, .weight_bytes = sl_graph_constant_bytes (graph) };
+  session->external = sl_external_session_new (model, graph, error);
+  return session->external != NULL ? g_steal_pointer (&session) : NULL;
+}
+
+void
+sl_session_set_fallback (SlSession *session, gboolean fallback)
+{
+  session->fallback = fallback && sl_graph_whole (session->graph) == NULL;
+}
+
 void
 sl_session_free (SlSession *session)
 {
   if (session == NULL)
     return;
+  sl_external_session_free (session->external);
+  sl_session_free (session->instead);
+  g_free (session->notice);
   clear_steps (session);
   for (guint i = 0; i < SL_MAX_BACKENDS; i++)
     if (session->threads[i] != NULL)
@@ -482,9 +512,39 @@ run_steps (SlSession *session)
   return SL_STATUS_OK;
 }
 
+/* What the runtime of others failed, a session of ours repeats, if that can be made. */
+static SlStatus
+fall_back (SlSession *session, const void *const *inputs, void *const *outputs)
+{
+  g_autoptr (GError) error = NULL;
+  const char *title = sl_external_model_title (sl_external_session_model (session->external));
+  g_autofree char *said = sl_show (sl_external_session_failure (session->external), SL_SHOW_MESSAGE);
+  session->instead = sl_session_new_full (session->graph, session->host.threads, FALSE, &error);
+  if (session->instead == NULL)
+    return SL_STATUS_BACKEND_FAILED;
+  session->notice = g_strdup_printf ("%s failed, so Sightline runs the model on the CPU from here on: %s", title, said);
+  return sl_session_run (session->instead, inputs, outputs);
+}
+
+static SlStatus
+run_external (SlSession *session, const void *const *inputs, void *const *outputs)
+{
+  if (g_atomic_int_get (&session->cancelled))
+    return SL_STATUS_CANCELLED;
+  if (session->instead != NULL)
+    return sl_session_run (session->instead, inputs, outputs);
+  if (sl_external_session_run (session->external, inputs, outputs))
+    return SL_STATUS_OK;
+  if (g_atomic_int_get (&session->cancelled))
+    return SL_STATUS_CANCELLED;
+  return session->fallback ? fall_back (session, inputs, outputs) : SL_STATUS_BACKEND_FAILED;
+}
+
 SlStatus
 sl_session_run (SlSession *session, const void *const *inputs, void *const *outputs)
 {
+  if (session->external != NULL)
+    return run_external (session, inputs, outputs);
   for (guint i = 0; i < sl_graph_n_inputs (session->graph); i++)
     session->memory[session->roots[sl_graph_input (session->graph, i)]] = (void *) inputs[i];
   for (guint i = 0; i < sl_graph_n_outputs (session->graph); i++)
@@ -503,6 +563,20 @@ void
 sl_session_cancel (SlSession *session, gboolean cancelled)
 {
   g_atomic_int_set (&session->cancelled, cancelled);
+  if (session->external != NULL)
+    sl_external_session_cancel (session->external, cancelled);
+}
+
+SlExternalModel *
+sl_session_external (const SlSession *session)
+{
+  return session->external != NULL && session->instead == NULL ? sl_external_session_model (session->external) : NULL;
+}
+
+char *
+sl_session_take_notice (SlSession *session)
+{
+  return g_steal_pointer (&session->notice);
 }
 
 guint64
@@ -532,6 +606,8 @@ sl_session_stats (const SlSession *session, SlSessionStats *stats)
 const char *
 sl_session_backend (const SlSession *session, guint node)
 {
+  if (session->external != NULL)
+    return sl_external_model_name (sl_external_session_model (session->external));
   const SlBackend *backend = session->host.backends[node];
   return backend != NULL ? backend->name : "view";
 }
@@ -539,6 +615,11 @@ sl_session_backend (const SlSession *session, guint node)
 gboolean
 sl_session_backend_use (const SlSession *session, guint i, SlBackendUse *use)
 {
+  if (session->external != NULL) {
+    const SlExternalModel *model = sl_external_session_model (session->external);
+    *use = (SlBackendUse){ sl_external_model_name (model), sl_external_model_title (model), NULL, MAX (session->stats.nodes, 1) };
+    return i == 0;
+  }
   const SlBackend *backend = sl_backends_get (i);
   if (backend == NULL)
     return FALSE;

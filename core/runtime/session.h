@@ -13,6 +13,7 @@
 #include <glib.h>
 
 #include "base/thread_count.h"
+#include "core/external/external.h"
 #include "core/graph/graph.h"
 
 G_BEGIN_DECLS
@@ -64,6 +65,15 @@ typedef struct
 SlSession *sl_session_new (SlGraph *graph, guint threads, GError **error);
 /** sl_session_new_full: of 1..SL_MAX_THREADS threads; with @profile every node runs by itself and its time is kept; slower than without. */
 SlSession *sl_session_new_full (SlGraph *graph, guint threads, gboolean profile, GError **error);
+/** sl_session_new_external: a session that a runtime of others runs whole; @graph is of the same file as @model, or its skeleton. Nodes and steps
+ *  are none of our business then, so it has one step. */
+SlSession *sl_session_new_external (SlGraph *graph, SlExternalModel *model, guint threads, GError **error);
+/** sl_session_set_fallback: whether a run that the runtime of others fails is repeated by a session of ours, which takes all later ones, too. */
+void sl_session_set_fallback (SlSession *session, gboolean fallback);
+/** sl_session_external: (transfer none) (nullable): the runtime's model that runs now; NULL of a session of ours, and after a fallback. */
+SlExternalModel *sl_session_external (const SlSession *session);
+/** sl_session_take_notice: (transfer full) (nullable): once after a run that fell back: why, for a warning. For whoever runs the session. */
+char *sl_session_take_notice (SlSession *session);
 void sl_session_free (SlSession *session);
 
 /**

@@ -339,4 +339,16 @@ read_model (GBytes *bytes, const SlReaderSource *source, SlGraph *graph, SlModel
   return read_ultralytics (&file, metadata, error);
 }
 
-const SlModelReader sl_reader_onnx = { .name = "onnx", .probe = probe, .read = read_model };
+static gboolean
+describe (GBytes *bytes, SlModelMetadata *metadata, GError **error)
+{
+  g_auto (OnnxFile) file = { 0 };
+  gsize size;
+  const void *data = g_bytes_get_data (bytes, &size);
+  if (!onnx_file_parse (&file, data, size, error))
+    return FALSE;
+  read_image_properties (&file, metadata);
+  return read_ultralytics (&file, metadata, error);
+}
+
+const SlModelReader sl_reader_onnx = { .name = "onnx", .probe = probe, .read = read_model, .describe = describe };

@@ -732,4 +732,15 @@ read_model (GBytes *bytes, const SlReaderSource *source, SlGraph *graph, SlModel
   return read_io (&reader, error) && read_metadata (&reader, &model, bytes, metadata, error);
 }
 
-const SlModelReader sl_reader_tflite = { .name = "tflite", .probe = probe, .read = read_model };
+static gboolean
+describe (GBytes *bytes, SlModelMetadata *metadata, GError **error)
+{
+  g_auto (Reader) reader = { 0 };
+  SlFbTable model;
+  gsize size;
+  const void *data = g_bytes_get_data (bytes, &size);
+  sl_fb_init (&reader.fb, data, size);
+  return open_model (&reader, &model, error) && read_metadata (&reader, &model, bytes, metadata, error);
+}
+
+const SlModelReader sl_reader_tflite = { .name = "tflite", .probe = probe, .read = read_model, .describe = describe };

@@ -3,6 +3,7 @@
 #include "plugins/tensor/infer_settings.h"
 
 #include "base/thread_count.h"
+#include "models/backend.h"
 #include "plugins/properties.h"
 #include "replay/golden.h"
 #include "sightline/error.h"
@@ -19,6 +20,10 @@ sl_infer_settings_clear (SlInferSettings *settings)
   g_clear_pointer (&settings->input_shape, g_free);
   g_clear_pointer (&settings->fixed_inputs, g_free);
   g_clear_pointer (&settings->black_box, g_free);
+  g_clear_pointer (&settings->backend, g_free);
+  g_clear_pointer (&settings->provider, g_free);
+  g_clear_pointer (&settings->provider_options, g_free);
+  g_clear_pointer (&settings->delegate, g_free);
 }
 
 void
@@ -35,6 +40,10 @@ sl_infer_settings_copy (const SlInferSettings *from, SlInferSettings *to)
   to->input_shape = g_strdup (from->input_shape);
   to->fixed_inputs = g_strdup (from->fixed_inputs);
   to->black_box = g_strdup (from->black_box);
+  to->backend = g_strdup (from->backend);
+  to->provider = g_strdup (from->provider);
+  to->provider_options = g_strdup (from->provider_options);
+  to->delegate = g_strdup (from->delegate);
 }
 
 void
@@ -69,7 +78,7 @@ load_session (const SlInferSettings *settings, const SlModelLoadOptions *options
   };
   loaded->model = sl_model_load_with (settings->model, &overrides, options, error);
   if (loaded->model != NULL)
-    loaded->session = sl_session_new (sl_model_graph (loaded->model), threads, error);
+    loaded->session = sl_model_session_new (loaded->model, threads, &loaded->notice, error);
   if (loaded->session != NULL)
     return TRUE;
   if (loaded->model != NULL)
@@ -107,14 +116,23 @@ sl_infer_settings_load (const SlInferSettings *settings, gboolean skip, SlRecord
                         GError **error)
 {
   const guint64 limit = (guint64) settings->tensor_limit << 20;
+  guint threads;
+  if (!parse_threads (settings, &threads, error))
+    return FALSE;
   const SlModelLoadOptions options = { .skip_input_quantize = skip,
                                        .tensor_limit = (gsize) MIN (limit, G_MAXSIZE / 4),
                                        .work_limit = (guint64) settings->work_limit * 1000000000,
                                        .input_shape = settings->input_shape,
-                                       .fixed_inputs = settings->fixed_inputs };
-  guint threads;
-  if (parse_threads (settings, &threads, error) && load_session (settings, &options, threads, loaded, error)
-      && (!skip || sl_golden_check (loaded->model, loaded->session, error)) && start_recorder (settings, written, owner, loaded, error))
+                                       .fixed_inputs = settings->fixed_inputs,
+                                       .any_backend = TRUE,
+                                       .backend = { .backend = settings->backend,
+                                                    .provider = settings->provider,
+                                                    .options = settings->provider_options,
+                                                    .delegate = settings->delegate,
+                                                    .fallback = settings->fallback },
+                                       .threads = threads };
+  if (load_session (settings, &options, threads, loaded, error) && (!skip || sl_golden_check (loaded->model, loaded->session, error))
+      && start_recorder (settings, written, owner, loaded, error))
     return TRUE;
   sl_loaded_model_clear (loaded);
   return FALSE;

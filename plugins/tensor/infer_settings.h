@@ -12,8 +12,10 @@ G_BEGIN_DECLS
 /** SlInferSettings: the texts are nullable; zeroed = what may be cleared. */
 typedef struct
 {
-  char *model, *labels, *threads, *mean, *std, *decoder, *input_shape, *fixed_inputs, *black_box;
+  char *model, *labels, *threads, *mean, *std, *decoder, *input_shape, *fixed_inputs, *black_box, *backend, *provider, *provider_options,
+    *delegate;
   gint tensor_limit, work_limit, colour, fit, layout, black_box_seconds, black_box_limit, black_box_files;
+  gboolean fallback;
 } SlInferSettings;
 
 void sl_infer_settings_clear (SlInferSettings *settings);

@@ -32,6 +32,7 @@ sl_loaded_model_clear (SlLoadedModel *loaded)
   g_clear_pointer (&loaded->recorder, sl_recorder_unref);
   g_clear_pointer (&loaded->session, sl_session_free);
   g_clear_pointer (&loaded->model, sl_model_unref);
+  g_clear_pointer (&loaded->notice, g_free);
   if (loaded->settings != NULL && loaded->free_settings != NULL)
     loaded->free_settings (loaded->settings);
   loaded->settings = NULL;

@@ -19,6 +19,7 @@ typedef struct
   SlModel *model;
   SlSession *session;
   SlRecorder *recorder; /* (nullable) */
+  char *notice;         /* (nullable): something else runs the model than was asked for, for a warning */
   gpointer settings;    /* (nullable): the loader's */
   GDestroyNotify free_settings;
 } SlLoadedModel;

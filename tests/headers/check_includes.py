@@ -63,7 +63,8 @@ ROOMS = {
     "core/ops": ["core/graph"],
     "core/passes": ["core/graph", "core/ops"],
     "core/backends": ["core/graph", "core/ops"],
-    "core/runtime": ["core/graph", "core/ops", "core/backends"],
+    "core/external": ["core/graph"],
+    "core/runtime": ["core/graph", "core/ops", "core/backends", "core/external"],
 }
 BACKEND = ["core/graph", "core/ops", "core/backends"]
 # The only room of core that knows XNNPACK and its thread pool.

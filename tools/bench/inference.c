@@ -13,9 +13,11 @@
 #include "sightline/error.h"
 #include "core/graph/work.h"
 #include "core/runtime/session.h"
+#include "models/backend.h"
 #include "models/model.h"
 #include "base/json.h"
 #include "tools/bench/allocations.h"
+#include "tools/bench/backends.h"
 #include "tools/bench/bench.h"
 #include "tools/bench/compare.h"
 #include "tools/bench/peak.h"
@@ -31,7 +33,7 @@ typedef struct
   const char *model;
   guint runs, warm_up;
   SlModelLoadOptions how;
-  gboolean json, profile, all, compare;
+  gboolean json, profile, all, compare, backends;
   char *onnx; /* (nullable) */
 } Settings;
 
@@ -78,10 +80,14 @@ fill_noise (const SlTensor *tensor, void *buffer)
 }
 
 static gboolean
-loop_start (Loop *loop, SlGraph *graph, guint threads, gboolean profile, GError **error)
+loop_start (Loop *loop, SlModel *model, guint threads, gboolean profile, GError **error)
 {
+  SlGraph *graph = sl_model_graph (model);
+  g_autofree char *notice = NULL;
   loop->graph = graph;
-  loop->session = profile ? sl_session_new_full (graph, threads, profile, error) : sl_session_new (graph, threads, error);
+  loop->session = profile ? sl_session_new_full (graph, threads, profile, error) : sl_model_session_new (model, threads, &notice, error);
+  if (notice != NULL)
+    sl_complain ("bench model", "%s: %s", sl_model_path (model), notice);
   if (loop->session == NULL)
     return FALSE;
   for (guint i = 0; i < sl_graph_n_inputs (graph); i++) {
@@ -148,8 +154,10 @@ measure (const Settings *settings, guint threads, Result *result, GError **error
 {
   g_auto (Loop) loop = { 0 };
   const double start = sl_timing_now_ms ();
-  g_autoptr (SlModel) model = sl_model_load_with (settings->model, NULL, &settings->how, error);
-  if (model == NULL || !loop_start (&loop, sl_model_graph (model), threads, FALSE, error))
+  SlModelLoadOptions how = settings->how;
+  how.threads = threads;
+  g_autoptr (SlModel) model = sl_model_load_with (settings->model, NULL, &how, error);
+  if (model == NULL || !loop_start (&loop, model, threads, FALSE, error))
     return FALSE;
   const double loaded = sl_timing_now_ms ();
   if (!loop_run (&loop, error))
@@ -332,7 +340,7 @@ print_profile (const Settings *settings, guint threads, GError **error)
 {
   g_auto (Loop) loop = { 0 };
   g_autoptr (SlModel) model = sl_model_load_with (settings->model, NULL, &settings->how, error);
-  if (model == NULL || !loop_start (&loop, sl_model_graph (model), threads, TRUE, error))
+  if (model == NULL || !loop_start (&loop, model, threads, TRUE, error))
     return FALSE;
   g_autoptr (GArray) rows = g_array_new (FALSE, FALSE, sizeof (Row));
   g_autofree guint64 *least = g_new (guint64, sl_graph_n_nodes (loop.graph) + 1);
@@ -419,7 +427,7 @@ compare_with (const Settings *settings, guint threads, const char *onnx, GError 
   g_autofree double *ours = g_new0 (double, settings->runs + settings->warm_up),
                     *theirs = g_new0 (double, settings->runs + settings->warm_up);
   g_autoptr (SlModel) model = sl_model_load_with (settings->model, NULL, &settings->how, error);
-  if (model == NULL || !loop_start (&loop, sl_model_graph (model), threads, FALSE, error))
+  if (model == NULL || !loop_start (&loop, model, threads, FALSE, error))
     return FALSE;
   const SlPeerKind kind = onnx != NULL ? SL_PEER_ONNX : peer_of (sl_model_format (model));
   g_autofree char *shapes = describe_shapes (loop.graph);
@@ -442,6 +450,18 @@ compare (const Settings *settings, guint threads, GError **error)
   if (settings->compare && !compare_with (settings, threads, NULL, error))
     return FALSE;
   return settings->onnx == NULL || compare_with (settings, threads, settings->onnx, error);
+}
+
+static gboolean
+bench_backends (const Settings *settings, char **threads, GError **error)
+{
+  for (guint i = 0; threads[i] != NULL; i++) {
+    guint n = 1;
+    if (!sl_options_threads ("bench model", "--threads", threads[i], &n)
+        || !sl_bench_backends (settings->model, n, &settings->how, settings->json, error))
+      return FALSE;
+  }
+  return TRUE;
 }
 
 static gboolean
@@ -484,12 +504,16 @@ sl_bench_model (int argc, char **argv)
   g_autofree char *threads_text = NULL, *runs_text = NULL, *warm_up_text = NULL, *onnx = NULL;
   g_autoptr (GError) error = NULL;
   g_auto (SlLimitOptions) limits = { 0 };
+  g_auto (SlBackendOptions) backend = { 0 };
   Settings settings = { .runs = 100, .warm_up = 10 };
   const GOptionEntry entries[] = {
     { "threads", 't', 0, G_OPTION_ARG_STRING, &threads_text, "Numbers of threads, 1..64 or auto (default 1)", "N[,N...]" },
     { "runs", 'n', 0, G_OPTION_ARG_STRING, &runs_text, "Measured runs (default 100)", "N" },
     { "warm-up", 'w', 0, G_OPTION_ARG_STRING, &warm_up_text, "Runs before them (default 10)", "N" },
     SL_OPTION_LIMITS (&limits),
+    SL_OPTION_BACKEND (&backend),
+    { "backends", 0, 0, G_OPTION_ARG_NONE, &settings.backends,
+      "Show every backend that is here: time, processor time, and whether results agree", NULL },
     { "json", 'j', 0, G_OPTION_ARG_NONE, &settings.json, "Print one JSON object a line", NULL },
     { "profile", 'p', 0, G_OPTION_ARG_NONE, &settings.profile, "Show which operators take the time", NULL },
     { "nodes", 0, 0, G_OPTION_ARG_NONE, &settings.all, "With --profile: every node by itself", NULL },
@@ -510,10 +534,13 @@ sl_bench_model (int argc, char **argv)
     return SL_EXIT_USAGE;
   if (settings.json && settings.profile)
     return sl_options_usage ("bench model", "--json and --profile exclude each other");
+  if (settings.profile && backend.backend != NULL && strcmp (backend.backend, SL_BACKEND_OURS) != 0)
+    return sl_options_usage ("bench model", "--profile shows Sightline's own nodes; it goes without --backend");
   settings.model = rest[0];
   settings.how = sl_limit_options_load (&limits, FALSE);
+  sl_backend_options_load (&backend, 0, &settings.how);
   settings.onnx = onnx;
-  if (bench_all (&settings, threads, &error))
+  if ((settings.backends ? bench_backends : bench_all) (&settings, threads, &error))
     return SL_EXIT_OK;
   sl_complain ("bench model", "%s", error->message);
   return SL_EXIT_FAILED;

@@ -282,6 +282,7 @@ run_predict (int argc, char **argv)
     { "timeout", 0, 0, G_OPTION_ARG_STRING, &options.timeout_text,
       "Give a source up whose decoder makes no progress for so long, 0..86400 (default 10; 0: never)", "SECONDS" },
     { "threads", 't', 0, G_OPTION_ARG_STRING, &options.model.threads_text, "Threads to compute with, 1..64 or auto (default 1)", "N" },
+    SL_OPTION_BACKEND (&options.model.backend),
     { NULL },
   };
   g_autofree GOptionEntry *more = sl_model_options_entries (&options.model);

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Finds a runtime's library: the file that an environment variable names, else by its usual names. Libraries stay open, since they have threads
+ * and state of their own that no dlclose() ends well.
+ */
+#define _GNU_SOURCE /* dlinfo() */
+#include "core/external/library.h"
+
+#include <dlfcn.h>
+#include <string.h>
+
+#include "base/show.h"
+#include "base/suggest.h"
+#include "sightline/error.h"
+
+static const SlRuntime *const rows[] = { &sl_runtime_onnxruntime, &sl_runtime_tflite };
+
+/* A library that is open. */
+typedef struct
+{
+  gpointer functions;
+  const char *version;
+  char *file;
+} Opened;
+
+static GMutex lock;
+static Opened opened[G_N_ELEMENTS (rows)]; /* under lock; what is in it stays */
+
+const SlRuntime *
+sl_runtime_find (const char *name)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
+    if (g_strcmp0 (rows[i]->name, name) == 0)
+      return rows[i];
+  return NULL;
+}
+
+/* (transfer full): of the library that @handle is of. */
+static char *
+file_of (void *handle, const char *name)
+{
+  char origin[4096];
+  return strchr (name, '/') == NULL && dlinfo (handle, RTLD_DI_ORIGIN, origin) == 0 ? g_build_filename (origin, name, NULL)
+                                                                                    : g_strdup (name);
+}
+
+/* NULL with what the loader said of the last name that is there, or of the first. */
+static void *
+open_first (const SlRuntime *row, const char *stated, const char **name, GError **error)
+{
+  const char *only[] = { stated, NULL };
+  g_autofree char *said = NULL;
+  for (const char *const *names = stated != NULL ? only : row->libraries; *names != NULL; names++) {
+    void *handle = dlopen (*names, RTLD_NOW | RTLD_LOCAL);
+    *name = *names;
+    if (handle != NULL)
+      return handle;
+    const char *text = dlerror ();
+    if (said == NULL)
+      said = sl_show (text != NULL ? text : "cannot be opened", SL_SHOW_MESSAGE);
+  }
+  if (stated != NULL)
+    g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED,
+                 "%s, which the environment variable %s names, cannot be opened as %s: %s: correct or unset %s", stated, row->variable,
+                 row->title, said, row->variable);
+  else
+    g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED, "%s is not here (%s): %s, or name its library in the environment variable %s",
+                 row->title, said, row->advice, row->variable);
+  return NULL;
+}
+
+static gboolean
+open_library (const SlRuntime *row, Opened *into, GError **error)
+{
+  const char *stated = g_getenv (row->variable), *name = NULL;
+  void *handle = open_first (row, stated != NULL && *stated != '\0' ? stated : NULL, &name, error);
+  if (handle == NULL)
+    return FALSE;
+  g_autofree char *file = file_of (handle, name);
+  into->functions = row->open (handle, &into->version, error);
+  if (into->functions != NULL) {
+    into->file = g_steal_pointer (&file);
+    return TRUE;
+  }
+  dlclose (handle);
+  g_prefix_error (error, "%s: ", file);
+  return FALSE;
+}
+
+gpointer
+sl_runtime_open (const SlRuntime *row, const char **version, const char **file, GError **error)
+{
+  guint i = 0;
+  while (rows[i] != row)
+    i++;
+  g_mutex_lock (&lock);
+  const gboolean good = opened[i].functions != NULL || open_library (row, &opened[i], error);
+  g_mutex_unlock (&lock);
+  if (!good)
+    return NULL;
+  if (version != NULL)
+    *version = opened[i].version;
+  if (file != NULL)
+    *file = opened[i].file;
+  return opened[i].functions;
+}
+
+gboolean
+sl_runtime_find_functions (void *handle, const SlRuntimeFunction *functions, guint n, gpointer into, GError **error)
+{
+  for (guint i = 0; i < n; i++) {
+    void *function = dlsym (handle, functions[i].name);
+    if (function == NULL) {
+      g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED, "it lacks the function %s: it is another library, or another version of it",
+                   functions[i].name);
+      return FALSE;
+    }
+    memcpy ((char *) into + functions[i].offset, &function, sizeof function);
+  }
+  return TRUE;
+}
+
+const char *
+sl_external_open (const char *name, const char **library, GError **error)
+{
+  const char *version = NULL;
+  return sl_runtime_open (sl_runtime_find (name), &version, library, error) != NULL ? version : NULL;
+}
+
+const char *
+sl_external_format (const char *name)
+{
+  const SlRuntime *row = sl_runtime_find (name);
+  return row != NULL ? row->format : NULL;
+}
+
+const char *
+sl_external_for_format (const char *format)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
+    if (g_strcmp0 (rows[i]->format, format) == 0)
+      return rows[i]->name;
+  return NULL;
+}
+
+const char *
+sl_external_title (const char *name)
+{
+  return sl_runtime_find (name)->title;
+}

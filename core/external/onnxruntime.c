@@ -1,0 +1,416 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * ONNX Runtime. Its sessions may be run by many threads at once, so a model is one of them, and a runner has what belongs to a stream: the values
+ * that say where tensors are. A value is made once for each buffer that comes by, of which pools have a few, so that a frame makes none and both
+ * inputs and outputs stay where they are.
+ */
+#include "core/external/onnxruntime.h"
+
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/show.h"
+#include "core/external/runtime.h"
+#include "sightline/error.h"
+
+/* Buffers of a tensor that are remembered: more than pools between elements have. */
+#define KEPT 16
+
+#define AT(position, member)                           \
+  {                                                    \
+    NULL, position, G_STRUCT_OFFSET (SlOrtApi, member) \
+  }
+
+static const SlRuntimeFunction functions[] = {
+  AT (SL_ORT_GET_ERROR_MESSAGE, get_message),
+  AT (SL_ORT_CREATE_ENV, create_env),
+  AT (SL_ORT_CREATE_SESSION, create_session),
+  AT (SL_ORT_CREATE_SESSION_FROM_ARRAY, create_session_from_array),
+  AT (SL_ORT_RUN, run),
+  AT (SL_ORT_CREATE_SESSION_OPTIONS, create_options),
+  AT (SL_ORT_SET_INTRA_OP_NUM_THREADS, set_threads),
+  AT (SL_ORT_SESSION_GET_INPUT_COUNT, count_inputs),
+  AT (SL_ORT_SESSION_GET_OUTPUT_COUNT, count_outputs),
+  AT (SL_ORT_SESSION_GET_INPUT_TYPE_INFO, input_type),
+  AT (SL_ORT_SESSION_GET_OUTPUT_TYPE_INFO, output_type),
+  AT (SL_ORT_SESSION_GET_INPUT_NAME, input_name),
+  AT (SL_ORT_SESSION_GET_OUTPUT_NAME, output_name),
+  AT (SL_ORT_CREATE_RUN_OPTIONS, create_run_options),
+  AT (SL_ORT_RUN_OPTIONS_SET_TERMINATE, set_terminate),
+  AT (SL_ORT_RUN_OPTIONS_UNSET_TERMINATE, unset_terminate),
+  AT (SL_ORT_CREATE_TENSOR_WITH_DATA, create_tensor),
+  AT (SL_ORT_CAST_TYPE_INFO_TO_TENSOR_INFO, type_to_shape),
+  AT (SL_ORT_GET_TENSOR_ELEMENT_TYPE, element_type),
+  AT (SL_ORT_GET_DIMENSIONS_COUNT, count_dimensions),
+  AT (SL_ORT_GET_DIMENSIONS, get_dimensions),
+  AT (SL_ORT_GET_TENSOR_TYPE_AND_SHAPE, value_shape),
+  AT (SL_ORT_CREATE_CPU_MEMORY_INFO, create_cpu_memory),
+  AT (SL_ORT_ALLOCATOR_FREE, allocator_free),
+  AT (SL_ORT_GET_ALLOCATOR_WITH_DEFAULT_OPTIONS, default_allocator),
+  AT (SL_ORT_RELEASE_STATUS, release_status),
+  AT (SL_ORT_RELEASE_SESSION, release_session),
+  AT (SL_ORT_RELEASE_VALUE, release_value),
+  AT (SL_ORT_RELEASE_RUN_OPTIONS, release_run_options),
+  AT (SL_ORT_RELEASE_TYPE_INFO, release_type),
+  AT (SL_ORT_RELEASE_TENSOR_TYPE_AND_SHAPE_INFO, release_shape),
+  AT (SL_ORT_RELEASE_SESSION_OPTIONS, release_options),
+  AT (SL_ORT_GET_AVAILABLE_PROVIDERS, available_providers),
+  AT (SL_ORT_RELEASE_AVAILABLE_PROVIDERS, release_providers),
+  AT (SL_ORT_ADD_SESSION_CONFIG_ENTRY, add_config),
+  AT (SL_ORT_APPEND_PROVIDER, append_provider),
+};
+
+/* By SlDtype. */
+static const int types[SL_DTYPE_COUNT] = {
+  [SL_DTYPE_F32] = SL_ORT_FLOAT,  [SL_DTYPE_F16] = SL_ORT_FLOAT16, [SL_DTYPE_F64] = SL_ORT_DOUBLE, [SL_DTYPE_I8] = SL_ORT_INT8,
+  [SL_DTYPE_U8] = SL_ORT_UINT8,   [SL_DTYPE_I16] = SL_ORT_INT16,   [SL_DTYPE_U16] = SL_ORT_UINT16, [SL_DTYPE_I32] = SL_ORT_INT32,
+  [SL_DTYPE_U32] = SL_ORT_UINT32, [SL_DTYPE_I64] = SL_ORT_INT64,   [SL_DTYPE_U64] = SL_ORT_UINT64, [SL_DTYPE_BOOL] = SL_ORT_BOOL,
+};
+
+typedef struct
+{
+  const SlOrt *ort;
+  SlOrtSession *session;
+  guint n_inputs, n_outputs;
+  char *names[2 * SL_MAX_IO]; /* of inputs, then of outputs from SL_MAX_IO on; the allocator's */
+} Model;
+
+/* The values of a tensor, by where its bytes are. */
+typedef struct
+{
+  SlTensor tensor;
+  const void *data[KEPT];
+  SlOrtValue *values[KEPT];
+  guint next;
+} Place;
+
+typedef struct
+{
+  const Model *model;
+  SlOrtRunOptions *options;
+  Place *inputs, *outputs;
+} Runner;
+
+gboolean
+sl_ort_good (const SlOrt *ort, SlOrtStatus *status, GError **error)
+{
+  if (status == NULL)
+    return TRUE;
+  g_autofree char *message = sl_show (ort->api.get_message (status), SL_SHOW_MESSAGE);
+  g_set_error_literal (error, SL_ERROR, SL_ERROR_BACKEND, message);
+  ort->api.release_status (status);
+  return FALSE;
+}
+
+static gpointer
+open_library (void *handle, const char **version, GError **error)
+{
+  static const SlRuntimeFunction exported[] = { { "OrtGetApiBase", 0, 0 } };
+  const SlOrtBase *(*get_base) (void) = NULL;
+  if (!sl_runtime_find_functions (handle, exported, G_N_ELEMENTS (exported), &get_base, error))
+    return NULL;
+  const SlOrtBase *base = get_base ();
+  /* A table of a version that the library lacks is refused by it with a line on the standard error, so its version is looked at before. */
+  const char *number = base->get_version ();
+  char *end = NULL;
+  const guint64 major = g_ascii_strtoull (number, &end, 10), minor = *end == '.' ? g_ascii_strtoull (end + 1, NULL, 10) : 0;
+  const void *const *table = major > 1 || (major == 1 && minor >= SL_ORT_API) ? base->get_api (SL_ORT_API) : NULL;
+  if (table == NULL) {
+    g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED, "ONNX Runtime %s does not do: expected " SL_ORT_OLDEST " or newer: install that",
+                 number);
+    return NULL;
+  }
+  SlOrt *ort = g_new0 (SlOrt, 1);
+  ort->handle = handle;
+  ort->table = table;
+  for (guint i = 0; i < G_N_ELEMENTS (functions); i++)
+    memcpy ((char *) &ort->api + functions[i].offset, &table[functions[i].position], sizeof table[0]);
+  if (sl_ort_good (ort, ort->api.create_env (SL_ORT_LOG_FATAL, "sightline", &ort->env), error)
+      && sl_ort_good (ort, ort->api.create_cpu_memory (SL_ORT_ALLOCATOR, SL_ORT_MEMORY, &ort->memory), error)
+      && sl_ort_good (ort, ort->api.default_allocator (&ort->allocator), error)) {
+    *version = number;
+    return ort;
+  }
+  g_free (ort);
+  return NULL;
+}
+
+static gboolean
+read_shape (const SlOrt *ort, const SlOrtShape *shape, SlTensor *tensor, GError **error)
+{
+  int64_t dims[SL_MAX_RANK];
+  size_t rank = 0;
+  int type = 0;
+  if (!sl_ort_good (ort, ort->api.element_type (shape, &type), error)
+      || !sl_ort_good (ort, ort->api.count_dimensions (shape, &rank), error))
+    return FALSE;
+  for (guint i = 0; i < SL_DTYPE_COUNT; i++)
+    if (types[i] != 0 && types[i] == type)
+      tensor->dtype = (SlDtype) i;
+  if (tensor->dtype == SL_DTYPE_INVALID || rank > SL_MAX_RANK) {
+    g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED,
+                 "tensor '%s' has elements of type %d and %" G_GSIZE_FORMAT " dimensions, which is not supported", tensor->name, type,
+                 (gsize) rank);
+    return FALSE;
+  }
+  if (!sl_ort_good (ort, ort->api.get_dimensions (shape, dims, rank), error))
+    return FALSE;
+  tensor->rank = (guint) rank;
+  for (guint i = 0; i < rank; i++)
+    tensor->dims[i] = dims[i] >= 0 && dims[i] <= G_MAXINT32 ? (gint32) dims[i] : -1;
+  return TRUE;
+}
+
+static gboolean
+read_edge (Model *model, gboolean output, guint i, SlTensor *tensor, GError **error)
+{
+  const SlOrtApi *api = &model->ort->api;
+  char **name = &model->names[(output ? SL_MAX_IO : 0) + i];
+  SlOrtType *type = NULL;
+  const SlOrtShape *shape = NULL;
+  if (!sl_ort_good (model->ort, (output ? api->output_name : api->input_name) (model->session, i, model->ort->allocator, name), error)
+      || !sl_ort_good (model->ort, (output ? api->output_type : api->input_type) (model->session, i, &type), error))
+    return FALSE;
+  tensor->name = g_strdup (*name);
+  gboolean good = sl_ort_good (model->ort, api->type_to_shape (type, &shape), error);
+  if (good && shape == NULL) {
+    g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED, "'%s' is no tensor", tensor->name);
+    good = FALSE;
+  }
+  good = good && read_shape (model->ort, shape, tensor, error);
+  api->release_type (type);
+  return good;
+}
+
+static gboolean
+read_edges (Model *model, SlRuntimeEdges *edges, GError **error)
+{
+  size_t n_inputs = 0, n_outputs = 0;
+  const SlOrtApi *api = &model->ort->api;
+  if (!sl_ort_good (model->ort, api->count_inputs (model->session, &n_inputs), error)
+      || !sl_ort_good (model->ort, api->count_outputs (model->session, &n_outputs), error))
+    return FALSE;
+  if (n_inputs < 1 || n_inputs > SL_MAX_IO || n_outputs < 1 || n_outputs > SL_MAX_IO) {
+    g_set_error (error, SL_ERROR, SL_ERROR_LIMIT,
+                 "the model has %" G_GSIZE_FORMAT " inputs and %" G_GSIZE_FORMAT " outputs; expected 1 to %d each", (gsize) n_inputs,
+                 (gsize) n_outputs, SL_MAX_IO);
+    return FALSE;
+  }
+  for (; edges->n_inputs < n_inputs; edges->n_inputs++, model->n_inputs++)
+    if (!read_edge (model, FALSE, edges->n_inputs, &edges->inputs[edges->n_inputs], error))
+      return FALSE;
+  for (; edges->n_outputs < n_outputs; edges->n_outputs++, model->n_outputs++)
+    if (!read_edge (model, TRUE, edges->n_outputs, &edges->outputs[edges->n_outputs], error))
+      return FALSE;
+  return TRUE;
+}
+
+static void
+unload (gpointer data)
+{
+  Model *model = data;
+  for (guint i = 0; i < G_N_ELEMENTS (model->names); i++)
+    if (model->names[i] != NULL)
+      sl_ort_good (model->ort, model->ort->api.allocator_free (model->ort->allocator, model->names[i]), NULL);
+  if (model->session != NULL)
+    model->ort->api.release_session (model->session);
+  g_free (model);
+}
+
+static gboolean
+create_session (Model *model, const SlExternalRequest *request, char **device, GError **error)
+{
+  const SlOrt *ort = model->ort;
+  SlOrtOptions *options = NULL;
+  gsize size;
+  const void *bytes = g_bytes_get_data (request->bytes, &size);
+  if (!sl_ort_good (ort, ort->api.create_options (&options), error))
+    return FALSE;
+  const gboolean good =
+    sl_ort_good (ort, ort->api.set_threads (options, (int) request->threads), error)
+    && sl_ort_append_providers (ort, options, request->settings, device, error)
+    && sl_ort_good (ort,
+                    request->has_files ? ort->api.create_session (ort->env, request->path, options, &model->session)
+                                       : ort->api.create_session_from_array (ort->env, bytes, size, options, &model->session),
+                    error);
+  ort->api.release_options (options);
+  return good;
+}
+
+static gpointer
+load (gpointer library, const SlExternalRequest *request, SlRuntimeEdges *edges, char **device, GError **error)
+{
+  Model *model = g_new0 (Model, 1);
+  model->ort = library;
+  if (create_session (model, request, device, error) && read_edges (model, edges, error))
+    return model;
+  unload (model);
+  return NULL;
+}
+
+static SlOrtStatus *
+make_value (const SlOrt *ort, const SlTensor *tensor, const void *data, SlOrtValue **value)
+{
+  int64_t dims[SL_MAX_RANK];
+  for (guint i = 0; i < tensor->rank; i++)
+    dims[i] = tensor->dims[i];
+  return ort->api.create_tensor (ort->memory, (void *) data, tensor->bytes, dims, tensor->rank, types[tensor->dtype], value);
+}
+
+static gboolean
+read_value (const SlOrt *ort, const SlOrtValue *value, SlTensor *tensor, GError **error)
+{
+  SlOrtShape *shape = NULL;
+  if (!sl_ort_good (ort, ort->api.value_shape (value, &shape), error))
+    return FALSE;
+  const gboolean good = read_shape (ort, shape, tensor, error);
+  ort->api.release_shape (shape);
+  return good;
+}
+
+/* Runs on @inputs, with outputs wherever the library wants them. */
+static gboolean
+run_once (const Model *model, SlOrtValue *const *inputs, SlRuntimeEdges *edges, GError **error)
+{
+  SlOrtValue *outputs[SL_MAX_IO] = { NULL };
+  const SlOrtApi *api = &model->ort->api;
+  gboolean good = sl_ort_good (model->ort,
+                               api->run (model->session, NULL, (const char *const *) model->names, (const SlOrtValue *const *) inputs,
+                                         model->n_inputs, (const char *const *) model->names + SL_MAX_IO, model->n_outputs, outputs),
+                               error);
+  for (guint i = 0; i < model->n_outputs; i++) {
+    good = good && read_value (model->ort, outputs[i], &edges->outputs[i], error);
+    if (outputs[i] != NULL)
+      api->release_value (outputs[i]);
+  }
+  return good;
+}
+
+static gboolean
+settle (gpointer data, SlRuntimeEdges *edges, GError **error)
+{
+  const Model *model = data;
+  SlOrtValue *values[SL_MAX_IO] = { NULL };
+  void *zeros[SL_MAX_IO] = { NULL };
+  gboolean good = TRUE;
+  for (guint i = 0; good && i < model->n_inputs; i++) {
+    SlTensor *tensor = &edges->inputs[i];
+    gsize elements = 0;
+    sl_tensor_elements (tensor, &elements);
+    tensor->bytes = elements * sl_dtype_size (tensor->dtype);
+    zeros[i] = sl_tensor_buffer_new (tensor->bytes);
+    if (zeros[i] == NULL)
+      g_set_error (error, SL_ERROR, SL_ERROR_LIMIT, "no memory for %" G_GSIZE_FORMAT " bytes of input '%s'", tensor->bytes, tensor->name);
+    good = zeros[i] != NULL && sl_ort_good (model->ort, make_value (model->ort, tensor, zeros[i], &values[i]), error);
+  }
+  good = good && run_once (model, values, edges, error);
+  for (guint i = 0; i < model->n_inputs; i++) {
+    if (values[i] != NULL)
+      model->ort->api.release_value (values[i]);
+    sl_tensor_buffer_free (zeros[i]);
+  }
+  return good;
+}
+
+static void
+stop (gpointer data)
+{
+  Runner *runner = data;
+  const SlOrtApi *api = &runner->model->ort->api;
+  for (guint i = 0; i < runner->model->n_inputs + runner->model->n_outputs; i++) {
+    const Place *place = i < runner->model->n_inputs ? &runner->inputs[i] : &runner->outputs[i - runner->model->n_inputs];
+    for (guint k = 0; k < KEPT; k++)
+      if (place->values[k] != NULL)
+        api->release_value (place->values[k]);
+  }
+  if (runner->options != NULL)
+    api->release_run_options (runner->options);
+  g_free (runner->inputs);
+  g_free (runner->outputs);
+  g_free (runner);
+}
+
+static gpointer
+start (gpointer data, const SlRuntimeEdges *edges, GError **error)
+{
+  const Model *model = data;
+  Runner *runner = g_new0 (Runner, 1);
+  runner->model = model;
+  runner->inputs = g_new0 (Place, model->n_inputs);
+  runner->outputs = g_new0 (Place, model->n_outputs);
+  for (guint i = 0; i < model->n_inputs; i++)
+    runner->inputs[i].tensor = edges->inputs[i];
+  for (guint i = 0; i < model->n_outputs; i++)
+    runner->outputs[i].tensor = edges->outputs[i];
+  if (sl_ort_good (model->ort, model->ort->api.create_run_options (&runner->options), error))
+    return runner;
+  stop (runner);
+  return NULL;
+}
+
+/* The value of a tensor whose bytes are at @data. */
+static SlOrtStatus *
+find_value (const SlOrt *ort, Place *place, const void *data, SlOrtValue **value)
+{
+  for (guint i = 0; i < KEPT; i++)
+    if (place->values[i] != NULL && place->data[i] == data) {
+      *value = place->values[i];
+      return NULL;
+    }
+  const guint i = place->next++ % KEPT;
+  if (place->values[i] != NULL)
+    ort->api.release_value (g_steal_pointer (&place->values[i]));
+  SlOrtStatus *status = make_value (ort, &place->tensor, data, &place->values[i]);
+  place->data[i] = data;
+  *value = place->values[i];
+  return status;
+}
+
+static gboolean
+run (gpointer data, const void *const *inputs, void *const *outputs, char *failure)
+{
+  Runner *runner = data;
+  const Model *model = runner->model;
+  const SlOrtApi *api = &model->ort->api;
+  SlOrtValue *in[SL_MAX_IO], *out[SL_MAX_IO];
+  SlOrtStatus *status = NULL;
+  for (guint i = 0; status == NULL && i < model->n_inputs; i++)
+    status = find_value (model->ort, &runner->inputs[i], inputs[i], &in[i]);
+  for (guint i = 0; status == NULL && i < model->n_outputs; i++)
+    status = find_value (model->ort, &runner->outputs[i], outputs[i], &out[i]);
+  if (status == NULL)
+    status = api->run (model->session, runner->options, (const char *const *) model->names, (const SlOrtValue *const *) in, model->n_inputs,
+                       (const char *const *) model->names + SL_MAX_IO, model->n_outputs, out);
+  if (status == NULL)
+    return TRUE;
+  g_strlcpy (failure, api->get_message (status), SL_FAILURE_SIZE);
+  api->release_status (status);
+  return FALSE;
+}
+
+static void
+cancel (gpointer data, gboolean cancelled)
+{
+  const Runner *runner = data;
+  const SlOrtApi *api = &runner->model->ort->api;
+  sl_ort_good (runner->model->ort, (cancelled ? api->set_terminate : api->unset_terminate) (runner->options), NULL);
+}
+
+const SlRuntime sl_runtime_onnxruntime = {
+  .name = "onnxruntime",
+  .title = "ONNX Runtime",
+  .format = "onnx",
+  .variable = "SIGHTLINE_ONNXRUNTIME",
+  .libraries = { "libonnxruntime.so.1", "libonnxruntime.so", NULL },
+  .advice =
+    "install libonnxruntime (Debian 13 has libonnxruntime1.21; else github.com/microsoft/onnxruntime's releases, or npm's onnxruntime-node)",
+  .open = open_library,
+  .load = load,
+  .unload = unload,
+  .settle = settle,
+  .start = start,
+  .run = run,
+  .cancel = cancel,
+  .stop = stop,
+};

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What a runtime of others is to core/external/: a row with the names of its library and functions that put its C interface into our terms.
+ */
+#ifndef SL_CORE_EXTERNAL_RUNTIME_H
+#define SL_CORE_EXTERNAL_RUNTIME_H
+
+#include "core/external/external.h"
+
+G_BEGIN_DECLS
+
+/** SL_FAILURE_SIZE: bytes of a runtime's own words that are kept. */
+#define SL_FAILURE_SIZE 512
+
+/** SlRuntimeEdges: what a model has at its edges; names belong to whoever fills it in, and are freed with g_free(). */
+typedef struct
+{
+  guint n_inputs, n_outputs;
+  SlTensor inputs[SL_MAX_IO], outputs[SL_MAX_IO];
+} SlRuntimeEdges;
+
+/**
+ * SlRuntime:
+ * @name, @title: "onnxruntime" and "ONNX Runtime"
+ * @format: of the files that it takes
+ * @variable: of the environment, names its library
+ * @libraries: file names that are tried else, up to NULL
+ * @advice: where to get the library
+ * @open: (transfer full): the functions of library @handle, kept as long as the process lives; NULL with @error set, where the version does not do
+ * @load: (transfer full): a model, with its @edges and @device, what runs it, g_free() it
+ * @settle: runs @model once on zeros of the inputs in @edges, and writes there what the outputs are
+ * @start: (transfer full): what runs @model on tensors of @edges, in which no dimension is open
+ * @run: one at a time; FALSE with up to SL_FAILURE_SIZE bytes in @failure
+ * @cancel: (nullable): any thread
+ */
+typedef struct
+{
+  const char *name, *title, *format, *variable, *advice;
+  const char *libraries[6];
+  gpointer (*open) (void *handle, const char **version, GError **error);
+  gpointer (*load) (gpointer library, const SlExternalRequest *request, SlRuntimeEdges *edges, char **device, GError **error);
+  void (*unload) (gpointer model);
+  gboolean (*settle) (gpointer model, SlRuntimeEdges *edges, GError **error);
+  gpointer (*start) (gpointer model, const SlRuntimeEdges *edges, GError **error);
+  gboolean (*run) (gpointer runner, const void *const *inputs, void *const *outputs, char *failure);
+  void (*cancel) (gpointer runner, gboolean cancelled);
+  void (*stop) (gpointer runner);
+} SlRuntime;
+
+extern const SlRuntime sl_runtime_onnxruntime, sl_runtime_tflite;
+
+/**
+ * SlRuntimeFunction: a function of a library.
+ * @name: that the library exports, or of which a table of functions has it at @position
+ * @offset: of the pointer to it in our struct
+ */
+typedef struct
+{
+  const char *name;
+  guint position;
+  gsize offset;
+} SlRuntimeFunction;
+
+/** sl_runtime_find_functions: fills in @functions of @into by name. FALSE with SL_ERROR_UNSUPPORTED that names the first that is missing. */
+gboolean sl_runtime_find_functions (void *handle, const SlRuntimeFunction *functions, guint n, gpointer into, GError **error);
+/** sl_runtime_settings_each: calls @take with each KEY and VALUE of @options (nullable), which sl_backend_settings_check() has passed. */
+void sl_runtime_settings_each (const char *options, void (*take) (const char *key, const char *value, gpointer data), gpointer data);
+
+G_END_DECLS
+
+#endif

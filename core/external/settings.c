@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* What properties say of the backend, checked. */
+#include <string.h>
+
+#include "base/show.h"
+#include "core/external/library.h"
+#include "sightline/error.h"
+
+static gboolean
+is_set (const char *text)
+{
+  return text != NULL && text[0] != '\0';
+}
+
+static gboolean
+is_given (const SlBackendSettings *settings, const char *backend)
+{
+  return g_strcmp0 (is_set (settings->backend) ? settings->backend : SL_BACKEND_OURS, backend) == 0;
+}
+
+static gboolean
+check_options (const char *options, GError **error)
+{
+  g_auto (GStrv) pairs = g_strsplit (is_set (options) ? options : "", ",", -1);
+  for (guint i = 0; pairs[i] != NULL; i++) {
+    const char *equals = strchr (pairs[i], '=');
+    if (equals != NULL && equals > pairs[i])
+      continue;
+    g_autofree char *shown = sl_show (pairs[i], SL_SHOW_MESSAGE);
+    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "provider-options: expected KEY=VALUE with ',' between, such as device_id=0, got '%s'",
+                 shown);
+    return FALSE;
+  }
+  return TRUE;
+}
+
+static gboolean
+check_use (const char *option, const char *value, const char *backend, gboolean used, GError **error)
+{
+  if (!is_set (value) || used)
+    return TRUE;
+  g_autofree char *shown = sl_show (value, SL_SHOW_MESSAGE);
+  g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "%s=%s goes with backend=%s or auto; state that, or leave %s away", option, shown,
+               backend, option);
+  return FALSE;
+}
+
+gboolean
+sl_backend_settings_check (const SlBackendSettings *settings, GError **error)
+{
+  const gboolean ours = is_given (settings, SL_BACKEND_OURS), either = is_given (settings, SL_BACKEND_AUTO);
+  if (!ours && !either && sl_runtime_find (settings->backend) == NULL) {
+    g_autofree char *shown = sl_show (settings->backend, SL_SHOW_MESSAGE);
+    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "backend=%s: expected " SL_BACKEND_NAMES, shown);
+    return FALSE;
+  }
+  return check_options (settings->options, error)
+         && check_use ("provider", settings->provider, "onnxruntime", either || is_given (settings, "onnxruntime"), error)
+         && check_use ("delegate", settings->delegate, "tflite", either || is_given (settings, "tflite"), error)
+         && check_use ("provider-options", settings->options, "onnxruntime or tflite", !ours, error);
+}
+
+void
+sl_runtime_settings_each (const char *options, void (*take) (const char *key, const char *value, gpointer data), gpointer data)
+{
+  g_auto (GStrv) pairs = g_strsplit (is_set (options) ? options : "", ",", -1);
+  for (guint i = 0; pairs[i] != NULL; i++) {
+    char *equals = strchr (pairs[i], '=');
+    *equals = '\0';
+    take (g_strstrip (pairs[i]), g_strstrip (equals + 1), data);
+  }
+}

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* A model file handed to a runtime of others, and sessions of it. */
+#include "models/backend.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/thread_count.h"
+#include "models/file.h"
+#include "models/numbers.h"
+#include "sightline/error.h"
+
+#define MOST_BYTES ((gsize) 1 << 31)
+
+/* (transfer full): the bytes as they are in the file: those of the graph may have been multiplied, or given back. */
+static GBytes *
+read_bytes (const char *path, const SlFileStamp *stamp, GError **error)
+{
+  SlFileStamp now;
+  g_autoptr (GBytes) bytes = sl_file_read (path, "a model", MOST_BYTES, error);
+  if (bytes == NULL)
+    return NULL;
+  if (g_bytes_get_size (bytes) > MOST_BYTES)
+    g_set_error (error, SL_ERROR, SL_ERROR_LIMIT, "the file has more than %" G_GSIZE_FORMAT " bytes, which other runtimes do not take",
+                 MOST_BYTES);
+  else if (!sl_file_stamp_read (path, &now) || !sl_file_stamp_same_content (&now, stamp))
+    g_set_error (error, SL_ERROR, SL_ERROR_OPEN, "the file was written to while it was loaded; load it again");
+  else
+    return g_steal_pointer (&bytes);
+  return NULL;
+}
+
+SlExternalModel *
+sl_backend_open (const char *runtime, const char *path, const SlFileStamp *stamp, gboolean has_files, const SlModelLoadOptions *options,
+                 GError **error)
+{
+  if (sl_external_open (runtime, NULL, error) == NULL)
+    return NULL;
+  g_autoptr (GBytes) bytes = read_bytes (path, stamp, error);
+  const SlExternalRequest request = { .runtime = runtime,
+                                      .path = path,
+                                      .bytes = bytes,
+                                      .has_files = has_files,
+                                      .threads = sl_threads_resolve (options->threads),
+                                      .settings = &options->backend };
+  return bytes != NULL ? sl_external_model_new (&request, error) : NULL;
+}
+
+/* The dimensions of @tensor that are open, as @stated (nullable) has them. */
+static gboolean
+settle_dims (SlTensor *tensor, const char *stated, GError **error)
+{
+  gdouble numbers[SL_MAX_RANK];
+  const guint n = stated != NULL && stated[0] != '\0' ? sl_numbers_parse (stated, numbers, SL_MAX_RANK) : 0;
+  g_autofree char *text = sl_tensor_describe (tensor);
+  for (guint i = 0; i < tensor->rank; i++) {
+    const gboolean fits = n == tensor->rank && numbers[i] >= 1 && numbers[i] <= G_MAXINT32 && numbers[i] == floor (numbers[i]);
+    if (stated != NULL && stated[0] != '\0' && (!fits || (tensor->dims[i] > 0 && numbers[i] != (gdouble) tensor->dims[i]))) {
+      g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "input-shape is '%s', but input '%s' is %s: expected as many whole numbers that fit",
+                   stated, tensor->name, text);
+      return FALSE;
+    }
+    if (tensor->dims[i] > 0)
+      continue;
+    if (!fits && i > 0) {
+      g_set_error (error, SL_ERROR, SL_ERROR_SHAPE,
+                   "input '%s' is %s: its size is not fixed; state it, for example as input-shape=1,3,224,224", tensor->name, text);
+      return FALSE;
+    }
+    tensor->dims[i] = fits ? (gint32) numbers[i] : 1;
+  }
+  return TRUE;
+}
+
+gboolean
+sl_backend_skeleton (SlExternalModel *external, const char *input_shape, SlGraph *graph, GError **error)
+{
+  guint n;
+  const SlTensor *edges = sl_external_model_edges (external, FALSE, &n);
+  g_auto (GStrv) stated = g_strsplit (input_shape != NULL ? input_shape : "", ";", SL_MAX_IO + 1);
+  const guint n_stated = g_strv_length (stated);
+  g_autofree SlTensor *inputs = g_memdup2 (edges, n * sizeof edges[0]);
+  for (guint i = 0; i < n; i++)
+    if (!settle_dims (&inputs[i], i < n_stated ? stated[i] : NULL, error))
+      return FALSE;
+  return sl_external_model_skeleton (external, inputs, graph, error);
+}
+
+/* Runs @session once on zeros. */
+static gboolean
+warm_up (SlSession *session, const SlGraph *graph, GError **error)
+{
+  void *inputs[SL_MAX_IO] = { NULL }, *outputs[SL_MAX_IO] = { NULL };
+  gboolean memory = TRUE;
+  for (guint i = 0; i < sl_graph_n_inputs (graph); i++)
+    memory &= (inputs[i] = sl_tensor_buffer_new (sl_graph_declared_input_tensor (graph, i)->bytes)) != NULL;
+  for (guint i = 0; i < sl_graph_n_outputs (graph); i++)
+    memory &= (outputs[i] = sl_tensor_buffer_new (sl_graph_output_tensor (graph, i)->bytes)) != NULL;
+  const SlStatus status = memory ? sl_session_run (session, (const void *const *) inputs, outputs) : SL_STATUS_BACKEND_FAILED;
+  for (guint i = 0; i < SL_MAX_IO; i++) {
+    sl_tensor_buffer_free (inputs[i]);
+    sl_tensor_buffer_free (outputs[i]);
+  }
+  if (!memory)
+    g_set_error (error, SL_ERROR, SL_ERROR_LIMIT, "no memory for inputs and outputs");
+  else if (status != SL_STATUS_OK)
+    g_set_error (error, SL_ERROR, SL_ERROR_BACKEND, "%s: a first run on zeros failed: %s",
+                 sl_external_model_title (sl_session_external (session)), sl_session_status_text (session, status));
+  return status == SL_STATUS_OK;
+}
+
+SlSession *
+sl_model_session_new (SlModel *model, guint threads, char **notice, GError **error)
+{
+  g_autoptr (GError) failed = NULL;
+  SlGraph *graph = sl_model_graph (model);
+  SlExternalModel *external = sl_model_external (model);
+  const gboolean fallback = sl_model_falls_back (model);
+  *notice = g_strdup (sl_model_notice (model));
+  if (external == NULL)
+    return sl_session_new (graph, threads, error);
+  /* Without a fallback, so that what the first run says is seen here. */
+  g_autoptr (SlSession) session = sl_session_new_external (graph, external, threads, &failed);
+  if (session != NULL && warm_up (session, graph, &failed)) {
+    sl_session_set_fallback (session, fallback);
+    return g_steal_pointer (&session);
+  }
+  if (!fallback || sl_graph_whole (graph) != NULL) {
+    g_propagate_error (error, g_steal_pointer (&failed));
+    return NULL;
+  }
+  g_free (*notice);
+  *notice = g_strdup_printf (SL_BACKEND_FELL_BACK, failed->message);
+  return sl_session_new (graph, threads, error);
+}

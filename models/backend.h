@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Who runs a model that is loaded: Sightline's own sessions, or a runtime of others that is given the file.
+ */
+#ifndef SL_MODELS_BACKEND_H
+#define SL_MODELS_BACKEND_H
+
+#include <glib.h>
+
+#include "core/runtime/session.h"
+#include "models/model.h"
+
+G_BEGIN_DECLS
+
+/** sl_backend_open: (transfer full): the file of @stamp at @path in @runtime. NULL with SL_ERROR_OPEN where the file is another by now, and as
+ *  sl_external_model_new(). */
+SlExternalModel *sl_backend_open (const char *runtime, const char *path, const SlFileStamp *stamp, gboolean has_files,
+                                  const SlModelLoadOptions *options, GError **error);
+/** sl_backend_skeleton: @graph gets what @external has at its edges; sizes that it leaves open are 1 for a batch, and what @input_shape (nullable)
+ *  states. */
+gboolean sl_backend_skeleton (SlExternalModel *external, const char *input_shape, SlGraph *graph, GError **error);
+
+/**
+ * sl_model_session_new:
+ * @model: what it was loaded for (SlModelLoadOptions) runs it
+ * @threads: as for sl_session_new()
+ * @notice: (out) (nullable) (transfer full): a sentence where something else runs it than was asked for
+ *
+ * A runtime of others is tried on zeros first, so that a device that has to start, or cannot, does so before the first frame.
+ */
+SlSession *sl_model_session_new (SlModel *model, guint threads, char **notice, GError **error);
+
+/**
+ * SlBackendTrial: one model in both.
+ * @ours_ms, @theirs_ms: the shortest run
+ * @ours_cpu_ms, @theirs_cpu_ms: processor time of a run, of all threads, the mean
+ * @difference: largest difference of two values of an output, as a share of the largest magnitude in ours, of floats at least 0.001
+ * @agrees: @difference is at most SL_BACKEND_AGREEMENT
+ */
+typedef struct
+{
+  gdouble ours_ms, theirs_ms, ours_cpu_ms, theirs_cpu_ms, difference;
+  gboolean agrees;
+} SlBackendTrial;
+
+/** Results that differ by more, as a share of an output's largest magnitude, are another model's. */
+#define SL_BACKEND_AGREEMENT 0.01
+
+/** sl_backend_try: runs both on the same noise, in turns, for up to @ms milliseconds. FALSE with @error set when a run fails. */
+gboolean sl_backend_try (SlSession *ours, SlSession *theirs, const SlContract *contract, guint ms, SlBackendTrial *trial, GError **error);
+
+/**
+ * sl_backend_choose: what backend=auto means for a model on this machine: the runtime for its format where that is installed, gives the same
+ * results and is faster, or where Sightline refuses the model; else Sightline. Measures, and remembers that in the user's cache until the model, the
+ * runtime or Sightline is another one.
+ *
+ * Returns: (transfer none): the backend's name
+ */
+const char *sl_backend_choose (const char *path, const SlModelLoadOptions *options);
+
+G_END_DECLS
+
+#endif

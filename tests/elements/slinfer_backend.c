@@ -1,0 +1,434 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * slinfer and models with runtimes of others, played by tests/support/fake_runtime.c: what they answer, what is said where they are not there, too old, or
+ * fail at load, at the first run or in the middle, and who runs the model then. What is expected is -x of an ONNX model and the mean of each
+ * channel of a TensorFlow Lite one.
+ */
+#include <dlfcn.h>
+#include <glib/gstdio.h>
+#include <string.h>
+
+#include "models/backend.h"
+#include "plugins/elements.h"
+#include "sightline/error.h"
+#include "tests/elements/support.h"
+#include "tests/support/onnx_writer.h"
+#include "tests/support/tflite_writer.h"
+
+#define VALUES 48
+#define BYTES (VALUES * sizeof (gfloat))
+#define CAPS "other/tensors,format=static,num_tensors=1,dimensions=4:4:3:1,types=float32,framerate=25/1"
+
+static char *onnx, *unknown, *tflite;
+
+static char *
+write_onnx (const char *op, const char *domain)
+{
+  g_autoptr (SlOnnxWriter) w = sl_onnx_writer_new (13);
+  sl_onnx_writer_input (w, "x", SL_ONNX_FLOAT, 4, (gint64[]){ 1, 3, 4, 4 });
+  sl_onnx_writer_node (w, op, "x", "y", NULL);
+  sl_onnx_writer_output (w, "y", SL_ONNX_FLOAT);
+  sl_onnx_writer_property (w, "Image.NominalPixelRange", "Normalized_0_1");
+  g_autoptr (GBytes) bytes = sl_onnx_writer_finish (w);
+  gsize size;
+  const char *data = g_bytes_get_data (bytes, &size);
+  char *path = test_text_file (domain, "");
+  g_assert_true (g_file_set_contents (path, data, (gssize) size, NULL));
+  return path;
+}
+
+/* A variable of the fake library, which stays open. */
+static void *
+fake (const char *name)
+{
+  static void *handle;
+  if (handle == NULL)
+    handle = dlopen (FAKE_RUNTIME_LIBRARY, RTLD_NOW | RTLD_LOCAL);
+  void *variable = handle != NULL ? dlsym (handle, name) : NULL;
+  g_assert_nonnull (variable);
+  return variable;
+}
+
+static void
+set_fake (const char *words)
+{
+  g_strlcpy (fake ("fake_words"), words != NULL ? words : "", 64);
+}
+
+static SlSession *
+open_session (const char *path, const SlBackendSettings *backend, SlModel **model, char **notice, GError **error)
+{
+  const SlModelLoadOptions how = { .any_backend = TRUE, .backend = *backend, .threads = 1 };
+  *notice = NULL;
+  *model = sl_model_load_with (path, NULL, &how, error);
+  return *model != NULL ? sl_model_session_new (*model, 1, notice, error) : NULL;
+}
+
+static void
+expect_refusal (const char *path, const SlBackendSettings *backend, const char *words, const char *first, const char *second)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (SlModel) model = NULL;
+  g_autofree char *notice = NULL;
+  set_fake (words);
+  g_autoptr (SlSession) session = open_session (path, backend, &model, &notice, &error);
+  set_fake (NULL);
+  g_assert_null (session);
+  g_assert_nonnull (error);
+  g_test_message ("%s", error->message);
+  g_assert_nonnull (strstr (error->message, first));
+  g_assert_nonnull (strstr (error->message, second));
+}
+
+/* Before the library is opened for good. */
+static void
+test_library (void)
+{
+  const SlBackendSettings ort = { .backend = "onnxruntime" }, lite = { .backend = "tflite" };
+  g_setenv ("SIGHTLINE_ONNXRUNTIME", "/nowhere/libonnxruntime.so.1", TRUE);
+  g_setenv ("SIGHTLINE_TFLITE", "/nowhere/liblite.so", TRUE);
+  expect_refusal (onnx, &ort, NULL,
+                  "/nowhere/libonnxruntime.so.1, which the environment variable SIGHTLINE_ONNXRUNTIME names, cannot be opened",
+                  "correct or unset SIGHTLINE_ONNXRUNTIME");
+  expect_refusal (tflite, &lite, NULL, "/nowhere/liblite.so, which the environment variable SIGHTLINE_TFLITE names",
+                  "unset SIGHTLINE_TFLITE");
+  g_unsetenv ("SIGHTLINE_TFLITE");
+  g_setenv ("SIGHTLINE_ONNXRUNTIME", "libm.so.6", TRUE);
+  expect_refusal (onnx, &ort, NULL, "it lacks the function OrtGetApiBase", "another library");
+  g_setenv ("SIGHTLINE_ONNXRUNTIME", FAKE_RUNTIME_LIBRARY, TRUE);
+  g_setenv ("SIGHTLINE_TFLITE", FAKE_RUNTIME_LIBRARY, TRUE);
+  expect_refusal (onnx, &ort, "old", "ONNX Runtime 1.9.1 does not do: expected 1.14 or newer", FAKE_RUNTIME_LIBRARY);
+  expect_refusal (tflite, &lite, "old", "TensorFlow Lite 1.15.0 does not do: expected 2.0 or newer", FAKE_RUNTIME_LIBRARY);
+}
+
+static void
+test_settings (void)
+{
+  static const struct
+  {
+    SlBackendSettings backend;
+    const char *first, *second;
+  } cases[] = {
+    { { .backend = "cuda" }, "backend=cuda: expected auto, sightline, onnxruntime or tflite", "" },
+    { { .provider = "cuda" }, "provider=cuda goes with backend=onnxruntime or auto", "leave provider away" },
+    { { .backend = "onnxruntime", .delegate = "a.so" }, "delegate=a.so goes with backend=tflite or auto", "" },
+    { { .options = "a=b" }, "provider-options=a=b goes with backend=onnxruntime or tflite", "" },
+    { { .backend = "onnxruntime", .options = "a=b,c" }, "provider-options: expected KEY=VALUE", "got 'c'" },
+    { { .backend = "tflite" }, "backend=tflite runs tflite files, and this is one of onnx: use backend=onnxruntime", "" },
+    { { .backend = "onnxruntime", .provider = "openvino" },
+      "provider=openvino: this library was built with CUDA, QNN, CPU; expected one with OpenVINO",
+      "SIGHTLINE_ONNXRUNTIME" },
+  };
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    expect_refusal (onnx, &cases[i].backend, NULL, cases[i].first, cases[i].second);
+}
+
+static void
+test_options (void)
+{
+  static const struct
+  {
+    const char *path;
+    SlBackendSettings backend;
+    const char *noted, *title;
+  } cases[] = {
+    { "onnx",
+      { .backend = "onnxruntime", .provider = "cuda", .options = "device_id=1, gpu_mem_limit=7" },
+      "CUDA device_id=1 gpu_mem_limit=7",
+      "ONNX Runtime 1.99.0, CUDA" },
+    { "onnx", { .backend = "onnxruntime", .provider = "cpu, qnn", .options = "a=b" }, "QNN a=b", "ONNX Runtime 1.99.0, QNN" },
+    { "onnx", { .backend = "onnxruntime", .options = "session.x.y=1" }, "session.x.y session.x.y=1", "ONNX Runtime 1.99.0, CPU" },
+    { "tflite",
+      { .backend = "tflite", .delegate = FAKE_RUNTIME_LIBRARY, .options = "device=usb" },
+      "delegate device=usb",
+      "TensorFlow Lite 2.99.0, fake-runtime.so" },
+  };
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    g_autoptr (GError) error = NULL;
+    g_autoptr (SlModel) model = NULL;
+    g_autofree char *notice = NULL;
+    g_autoptr (SlSession) session =
+      open_session (strcmp (cases[i].path, "onnx") == 0 ? onnx : tflite, &cases[i].backend, &model, &notice, &error);
+    g_assert_no_error (error);
+    g_assert_null (notice);
+    g_assert_cmpstr (fake ("fake_options"), ==, cases[i].noted);
+    g_assert_cmpstr (sl_external_model_title (sl_session_external (session)), ==, cases[i].title);
+  }
+  g_assert_cmpint (*(int *) fake ("fake_delegates"), ==, 0);
+}
+
+static void
+fill (gfloat x[VALUES])
+{
+  for (guint i = 0; i < VALUES; i++)
+    x[i] = (gfloat) i / 64 - 0.25f;
+}
+
+/* What both models give, and that frames make no values once buffers have come by. */
+static void
+test_results (void)
+{
+  const SlBackendSettings ort = { .backend = "onnxruntime" }, lite = { .backend = "tflite" };
+  g_autoptr (GError) error = NULL;
+  g_autoptr (SlModel) a = NULL, b = NULL;
+  g_autofree char *notice = NULL, *other = NULL;
+  g_autoptr (SlSession) first = open_session (onnx, &ort, &a, &notice, &error), second = open_session (tflite, &lite, &b, &other, &error);
+  gfloat x[VALUES], y[2][VALUES], means[3], sums[3] = { 0 };
+  const void *in = x;
+  fill (x);
+  g_assert_no_error (error);
+  for (guint i = 0; i < 6; i++) {
+    const int values = *(int *) fake ("fake_values");
+    void *out = y[i % 2];
+    g_assert_cmpint (sl_session_run (first, &in, &out), ==, SL_STATUS_OK);
+    g_assert_true (i < 2 || values == *(int *) fake ("fake_values"));
+  }
+  void *out = means;
+  g_assert_cmpint (sl_session_run (second, &in, &out), ==, SL_STATUS_OK);
+  for (guint i = 0; i < VALUES; i++) {
+    g_assert_cmpfloat (y[1][i], ==, -x[i]);
+    sums[i % 3] += x[i];
+  }
+  for (guint c = 0; c < 3; c++)
+    g_assert_cmpfloat_with_epsilon (means[c], sums[c] / 16, 1e-6f);
+  sl_session_cancel (first, TRUE);
+  out = y[0];
+  g_assert_cmpint (sl_session_run (first, &in, &out), ==, SL_STATUS_CANCELLED);
+}
+
+static void
+test_failures (void)
+{
+  const SlBackendSettings ort = { .backend = "onnxruntime" }, lite = { .backend = "tflite" };
+  const SlBackendSettings delegate = { .backend = "tflite", .delegate = FAKE_RUNTIME_LIBRARY },
+                          missing = { .backend = "tflite", .delegate = "/nowhere/d.so" };
+  const SlBackendSettings other = { .backend = "tflite", .delegate = "libm.so.6" };
+  expect_refusal (onnx, &ort, "load", "ONNX Runtime 1.99.0: the fake refuses the model", onnx);
+  expect_refusal (tflite, &lite, "load", "TensorFlow Lite 2.99.0: the file is refused", tflite);
+  expect_refusal (onnx, &ort, "run", "ONNX Runtime 1.99.0, CPU: a first run on zeros failed: the fake device is gone", "");
+  expect_refusal (tflite, &lite, "run", "a first run on zeros failed: node 7: the fake device is gone", "");
+  expect_refusal (onnx, &ort, "shape", "a first run on zeros failed: the fake's output is float32[1,3,2,2]", "");
+  expect_refusal (tflite, &lite, "shape", "output 0 ",
+                  "expected float32[1,3], got float32[1,2]: the two read the model differently; use sightline");
+  expect_refusal (tflite, &delegate, "delegate", "refuses: the fake delegate finds no device", FAKE_RUNTIME_LIBRARY);
+  expect_refusal (tflite, &missing, NULL, "the delegate /nowhere/d.so cannot be opened", "install the library of the device's vendor");
+  expect_refusal (tflite, &other, NULL, "the delegate libm.so.6: it lacks the function tflite_plugin_create_delegate", "");
+  g_assert_cmpint (*(int *) fake ("fake_delegates"), ==, 0);
+}
+
+/* With fallback Sightline runs what the runtime cannot, and says so. */
+static void
+test_fallback (void)
+{
+  static const struct
+  {
+    const char *words, *said;
+  } cases[] = {
+    { "load", "Sightline runs the model on the CPU instead: ONNX Runtime 1.99.0: the fake refuses the model" },
+    { "run", "Sightline runs the model on the CPU instead: ONNX Runtime 1.99.0, CPU: a first run on zeros failed: the fake device is gone" }
+  };
+  const SlBackendSettings ort = { .backend = "onnxruntime", .fallback = TRUE };
+  gfloat x[VALUES], y[VALUES];
+  const void *in = x;
+  void *out = y;
+  fill (x);
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    g_autoptr (GError) error = NULL;
+    g_autoptr (SlModel) model = NULL;
+    g_autofree char *notice = NULL;
+    set_fake (cases[i].words);
+    g_autoptr (SlSession) session = open_session (onnx, &ort, &model, &notice, &error);
+    g_assert_no_error (error);
+    g_assert_cmpstr (notice, ==, cases[i].said);
+    g_assert_null (sl_session_external (session));
+    g_assert_cmpint (sl_session_run (session, &in, &out), ==, SL_STATUS_OK);
+    g_assert_cmpfloat (y[5], ==, -x[5]);
+    set_fake (NULL);
+  }
+}
+
+/* A model with an operator that Sightline lacks: the refusal names the way out, and the runtime runs it. */
+static void
+test_unknown_operator (void)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (SlModel) ours = sl_model_load (unknown, NULL, &error), model = NULL;
+  g_autofree char *notice = NULL;
+  g_assert_null (ours);
+  g_assert_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED);
+  g_assert_nonnull (strstr (error->message, "; backend=onnxruntime runs it where ONNX Runtime can"));
+  g_clear_error (&error);
+  const SlBackendSettings backend = { .backend = "auto", .fallback = TRUE }, ort = { .backend = "onnxruntime" };
+  g_autoptr (SlSession) session = open_session (unknown, &backend, &model, &notice, &error);
+  g_assert_no_error (error);
+  const SlContract *contract = sl_model_contract (model);
+  g_assert_cmpstr (contract->inputs[0].name, ==, "x");
+  g_assert_true (contract->image.valid && contract->image.range_known && contract->image.layout == SL_LAYOUT_NCHW);
+  g_assert_cmpfloat_with_epsilon (contract->image.gain[0], 1.0 / 255, 1e-9);
+  g_assert_cmpuint (contract->outputs[0].bytes, ==, BYTES);
+  gfloat x[VALUES], y[VALUES];
+  const void *in = x;
+  void *out = y;
+  fill (x);
+  g_assert_cmpint (sl_session_run (session, &in, &out), ==, SL_STATUS_OK);
+  g_assert_cmpfloat (y[7], ==, -x[7]);
+  set_fake ("run");
+  g_assert_cmpint (sl_session_run (session, &in, &out), ==, SL_STATUS_BACKEND_FAILED);
+  g_assert_cmpstr (sl_session_status_text (session, SL_STATUS_BACKEND_FAILED), ==, "the fake device is gone");
+  set_fake (NULL);
+  expect_refusal (unknown, &ort, "load", "Sightline refuses it (",
+                  "and so does the backend: ONNX Runtime 1.99.0: the fake refuses the model");
+}
+
+/* auto measures once, and takes no runtime whose results differ or that fails. */
+static void
+test_auto (void)
+{
+  const SlBackendSettings backend = { .backend = "auto", .options = "session.test=1" };
+  for (guint i = 0; i < 2; i++) {
+    g_autoptr (GError) error = NULL;
+    g_autoptr (SlModel) model = NULL;
+    g_autofree char *notice = NULL;
+    const int runs = *(int *) fake ("fake_runs");
+    set_fake ("wrong");
+    g_autoptr (SlSession) session = open_session (onnx, &backend, &model, &notice, &error);
+    set_fake (NULL);
+    g_assert_no_error (error);
+    g_assert_null (sl_session_external (session));
+    g_assert_true ((*(int *) fake ("fake_runs") > runs) == (i == 0));
+  }
+  g_autofree char *path = g_build_filename (g_get_user_cache_dir (), "sightline", "backends", NULL), *text = NULL;
+  g_assert_true (g_file_get_contents (path, &text, NULL, NULL));
+  g_assert_nonnull (strstr (text, "backend=sightline"));
+}
+
+/* What MODEL.modelinfo states counts where nothing else does. */
+static void
+test_key_file (void)
+{
+  g_autofree char *info = g_strconcat (onnx, ".modelinfo", NULL), *notice = NULL;
+  g_autoptr (GError) error = NULL;
+  g_autoptr (SlModel) model = NULL, plain = NULL;
+  g_assert_true (
+    g_file_set_contents (info, "[modelinfo]\nversion=1.0\ngroup-id=x\n[sightline]\nbackend=onnxruntime\nprovider=qnn\n", -1, NULL));
+  g_autoptr (SlSession) session = open_session (onnx, &(SlBackendSettings){ 0 }, &model, &notice, &error);
+  plain = sl_model_load (onnx, NULL, &error);
+  g_unlink (info);
+  g_assert_no_error (error);
+  g_assert_cmpstr (sl_external_model_title (sl_session_external (session)), ==, "ONNX Runtime 1.99.0, QNN");
+  g_assert_null (sl_model_external (plain));
+}
+
+typedef struct
+{
+  TestLine line;
+  gfloat x[VALUES];
+} Fixture;
+
+static Fixture
+setup (const char *more)
+{
+  Fixture fixture = { 0 };
+  g_autofree char *launch = g_strdup_printf ("slinfer name=i model=%s backend=onnxruntime %s", onnx, more);
+  fill (fixture.x);
+  fixture.line = test_line_open (launch, NULL, CAPS);
+  return fixture;
+}
+
+static GstFlowReturn
+push (Fixture *fixture)
+{
+  return gst_harness_push (fixture->line.harness, test_tensor_buffer (fixture->x, BYTES));
+}
+
+static void
+expect_negative (Fixture *fixture)
+{
+  g_autoptr (GstBuffer) out = gst_harness_pull (fixture->line.harness);
+  gfloat y[VALUES];
+  g_assert_cmpuint (gst_buffer_extract (out, 0, y, BYTES), ==, BYTES);
+  for (guint i = 0; i < VALUES; i++)
+    g_assert_cmpfloat (y[i], ==, -fixture->x[i]);
+}
+
+/* The device goes away in the middle: every frame comes out, and a warning says who runs the model from there on. */
+static void
+test_element_falls_back (void)
+{
+  Fixture fixture = setup ("fallback=true");
+  for (guint i = 0; i < 6; i++) {
+    set_fake (i == 3 ? "run" : NULL);
+    g_assert_cmpint (push (&fixture), ==, GST_FLOW_OK);
+    expect_negative (&fixture);
+  }
+  g_autoptr (GstMessage) message = gst_bus_pop_filtered (fixture.line.bus, GST_MESSAGE_WARNING);
+  g_autoptr (GError) warning = NULL;
+  g_assert_nonnull (message);
+  gst_message_parse_warning (message, &warning, NULL);
+  g_assert_nonnull (strstr (
+    warning->message, "ONNX Runtime 1.99.0, CPU failed, so Sightline runs the model on the CPU from here on: the fake device is gone"));
+  g_assert_null (gst_bus_pop_filtered (fixture.line.bus, GST_MESSAGE_WARNING | GST_MESSAGE_ERROR));
+  test_line_close (fixture.line.harness, fixture.line.bus);
+}
+
+static void
+test_element_errors (void)
+{
+  Fixture fixture = setup ("");
+  g_assert_cmpint (push (&fixture), ==, GST_FLOW_OK);
+  expect_negative (&fixture);
+  set_fake ("run");
+  g_assert_cmpint (push (&fixture), ==, GST_FLOW_ERROR);
+  set_fake (NULL);
+  test_assert_error (fixture.line.bus, onnx, "the fake device is gone", NULL);
+  test_line_close (fixture.line.harness, fixture.line.bus);
+}
+
+/* A device that takes long to start, and does so before the first frame. */
+static void
+test_element_slow (void)
+{
+  const int loads = *(int *) fake ("fake_loads");
+  set_fake ("slow=50");
+  Fixture fixture = setup ("");
+  set_fake (NULL);
+  g_assert_cmpint (*(int *) fake ("fake_loads"), ==, loads + 1);
+  g_assert_cmpint (push (&fixture), ==, GST_FLOW_OK);
+  expect_negative (&fixture);
+  test_line_close (fixture.line.harness, fixture.line.bus);
+}
+
+int
+main (int argc, char **argv)
+{
+  g_autofree char *cache = g_dir_make_tmp ("sightline-XXXXXX", NULL);
+  g_setenv ("XDG_CACHE_HOME", cache, TRUE);
+  test_elements_init (&argc, &argv);
+  onnx = write_onnx ("Neg", "neg.onnx");
+  unknown = write_onnx ("TfIdfVectorizer", "unknown.onnx");
+  tflite = test_colour_model (SL_DTYPE_F32);
+  g_test_add_func ("/slinfer-backend/library", test_library);
+  g_test_add_func ("/slinfer-backend/settings", test_settings);
+  g_test_add_func ("/slinfer-backend/options", test_options);
+  g_test_add_func ("/slinfer-backend/results", test_results);
+  g_test_add_func ("/slinfer-backend/failures", test_failures);
+  g_test_add_func ("/slinfer-backend/fallback", test_fallback);
+  g_test_add_func ("/slinfer-backend/unknown-operator", test_unknown_operator);
+  g_test_add_func ("/slinfer-backend/auto", test_auto);
+  g_test_add_func ("/slinfer-backend/key-file", test_key_file);
+  g_test_add_func ("/slinfer-backend/element-falls-back", test_element_falls_back);
+  g_test_add_func ("/slinfer-backend/element-errors", test_element_errors);
+  g_test_add_func ("/slinfer-backend/element-slow", test_element_slow);
+  const int result = test_elements_run ();
+  g_autofree char *folder = g_build_filename (cache, "sightline", NULL), *file = g_build_filename (folder, "backends", NULL);
+  g_unlink (file);
+  g_rmdir (folder);
+  g_rmdir (cache);
+  test_remove_file (onnx);
+  test_remove_file (unknown);
+  test_remove_file (tflite);
+  g_free (onnx);
+  g_free (unknown);
+  g_free (tflite);
+  return result;
+}

@@ -1,0 +1,539 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * A shared object with the C interfaces of ONNX Runtime and TensorFlow Lite, and of an external delegate, for tests of what may go wrong. It reads no
+ * model. Its ONNX model is x, float32[1,3,4,4], to y, which is -x; its TensorFlow Lite model is float32[1,4,4,3] to the mean of each channel, float32[1,3].
+ * The variable fake_words, or, where that is empty, the environment's FAKE_RUNTIME, has words, space between:
+ *
+ *   old: its version is too old         load: refuses to load        run: refuses to run       lost=N: refuses from run N on, counted from 0
+ *   shape: y has another size           wrong: y is off by one       slow=MS: takes so long to load     delegate: the delegate refuses
+ */
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define EXPORT __attribute__ ((visibility ("default")))
+#define VALUES 48
+#define MEANS 3
+
+/* What a test asks for. */
+EXPORT int fake_runs, fake_values, fake_loads, fake_delegates;
+EXPORT char fake_options[256];
+EXPORT char fake_words[64];
+
+/* The number behind @word of the variable, 0 where there is none; -1 where the word is not there. */
+static int
+asked (const char *word)
+{
+  const char *all = fake_words[0] != '\0' ? fake_words : getenv ("FAKE_RUNTIME"), *at = all != NULL ? strstr (all, word) : NULL;
+  const char *number = at != NULL ? at + strlen (word) : NULL;
+  return number == NULL ? -1 : *number == '=' ? atoi (number + 1) : 0;
+}
+
+static int
+fails (void)
+{
+  const int lost = asked ("lost");
+  fake_runs++;
+  return asked ("run") >= 0 || (lost >= 0 && fake_runs > lost);
+}
+
+static void
+load (void)
+{
+  fake_loads++;
+  if (asked ("slow") > 0)
+    usleep ((useconds_t) asked ("slow") * 1000);
+}
+
+/* ONNX Runtime: a status is its text, a value has a shape, and everything else is the address of something. */
+
+typedef struct
+{
+  float *data;
+  int64_t dims[4];
+  int own;
+} Value;
+
+static char something;
+static const int64_t shape_of_x[4] = { 1, 3, 4, 4 };
+
+static const char *
+get_message (const char *status)
+{
+  return status;
+}
+
+static const char *
+create_thing (void **made)
+{
+  *made = &something;
+  return NULL;
+}
+
+static const char *
+create_env (int level, const char *name, void **env)
+{
+  return create_thing (env);
+}
+
+static const char *
+create_session_from_array (const void *env, const void *data, size_t size, const void *options, void **session)
+{
+  load ();
+  return asked ("load") >= 0 ? "the fake refuses the model" : create_thing (session);
+}
+
+static const char *
+create_session (const void *env, const char *path, const void *options, void **session)
+{
+  return create_session_from_array (env, NULL, 0, options, session);
+}
+
+static const char *
+set_threads (void *options, int n)
+{
+  return NULL;
+}
+
+static const char *
+count (const void *session, size_t *n)
+{
+  *n = 1;
+  return NULL;
+}
+
+static const char *
+edge_type (const void *session, size_t i, void **type)
+{
+  return create_thing (type);
+}
+
+static const char *
+input_name (const void *session, size_t i, void *allocator, char **name)
+{
+  *name = strdup ("x");
+  return NULL;
+}
+
+static const char *
+output_name (const void *session, size_t i, void *allocator, char **name)
+{
+  *name = strdup ("y");
+  return NULL;
+}
+
+static const char *
+run_options (void *options)
+{
+  return NULL;
+}
+
+static const char *
+create_tensor (const void *memory, void *data, size_t size, const int64_t *shape, size_t rank, int type, void **made)
+{
+  Value *value = calloc (1, sizeof *value);
+  value->data = data;
+  memcpy (value->dims, shape, sizeof value->dims);
+  fake_values++;
+  *made = value;
+  return NULL;
+}
+
+static const char *
+run (void *session, const void *options, const char *const *input_names, Value **inputs, size_t n_inputs, const char *const *output_names,
+     size_t n_outputs, Value **outputs)
+{
+  if (fails ())
+    return "the fake device is gone";
+  if (outputs[0] != NULL && asked ("shape") >= 0)
+    return "the fake's output is float32[1,3,2,2]";
+  if (outputs[0] == NULL) {
+    outputs[0] = calloc (1, sizeof *outputs[0]);
+    outputs[0]->data = calloc (VALUES, sizeof (float));
+    outputs[0]->own = 1;
+    memcpy (outputs[0]->dims, shape_of_x, sizeof shape_of_x);
+  }
+  for (int i = 0; i < VALUES; i++)
+    outputs[0]->data[i] = -inputs[0]->data[i] + (asked ("wrong") >= 0 ? 1.0f : 0.0f);
+  return NULL;
+}
+
+static const char *
+type_to_shape (const void *type, const void **shape)
+{
+  *shape = type;
+  return NULL;
+}
+
+static const char *
+element_type (const void *shape, int *type)
+{
+  *type = 1;
+  return NULL;
+}
+
+static const char *
+count_dimensions (const void *shape, size_t *n)
+{
+  *n = 4;
+  return NULL;
+}
+
+static const char *
+get_dimensions (const void *shape, int64_t *dims, size_t n)
+{
+  memcpy (dims, shape_of_x, n * sizeof dims[0]);
+  return NULL;
+}
+
+static const char *
+value_shape (const void *value, void **shape)
+{
+  return create_thing (shape);
+}
+
+static const char *
+create_cpu_memory (int allocator, int memory, void **info)
+{
+  return create_thing (info);
+}
+
+static const char *
+allocator_free (void *allocator, void *memory)
+{
+  free (memory);
+  return NULL;
+}
+
+static void
+release (void *thing)
+{
+}
+
+static void
+release_value (Value *value)
+{
+  if (value->own)
+    free (value->data);
+  free (value);
+}
+
+static const char *
+available_providers (char ***names, int *n)
+{
+  static const char *all[] = { "CUDAExecutionProvider", "QNNExecutionProvider", "CPUExecutionProvider" };
+  *names = (char **) all;
+  *n = 3;
+  return NULL;
+}
+
+static const char *
+release_providers (char **names, int n)
+{
+  return NULL;
+}
+
+static void
+note_options (const char *name, const char *const *keys, const char *const *values, size_t n)
+{
+  int at = snprintf (fake_options, sizeof fake_options, "%s", name);
+  for (size_t i = 0; i < n; i++)
+    at += snprintf (fake_options + at, sizeof fake_options - (size_t) at, " %s=%s", keys[i], values[i]);
+}
+
+static const char *
+append_provider (void *options, const char *name, const char *const *keys, const char *const *values, size_t n)
+{
+  note_options (name, keys, values, n);
+  return NULL;
+}
+
+static const char *
+update_cuda (void *provider, const char *const *keys, const char *const *values, size_t n)
+{
+  note_options ("CUDA", keys, values, n);
+  return NULL;
+}
+
+static const char *
+append_cuda (void *options, const void *provider)
+{
+  return NULL;
+}
+
+static const char *
+add_config (void *options, const char *key, const char *value)
+{
+  note_options (key, &key, &value, 1);
+  return NULL;
+}
+
+static const void *
+get_api (uint32_t version)
+{
+  static void *table[512];
+  static const struct
+  {
+    int position;
+    void *function;
+  } functions[] = {
+    { 2, get_message },
+    { 3, create_env },
+    { 7, create_session },
+    { 8, create_session_from_array },
+    { 9, run },
+    { 10, create_thing },
+    { 24, set_threads },
+    { 30, count },
+    { 31, count },
+    { 33, edge_type },
+    { 34, edge_type },
+    { 36, input_name },
+    { 37, output_name },
+    { 39, create_thing },
+    { 46, run_options },
+    { 47, run_options },
+    { 49, create_tensor },
+    { 55, type_to_shape },
+    { 60, element_type },
+    { 61, count_dimensions },
+    { 62, get_dimensions },
+    { 65, value_shape },
+    { 69, create_cpu_memory },
+    { 76, allocator_free },
+    { 78, create_thing },
+    { 93, release },
+    { 95, release },
+    { 96, release_value },
+    { 97, release },
+    { 98, release },
+    { 99, release },
+    { 100, release },
+    { 125, available_providers },
+    { 126, release_providers },
+    { 130, add_config },
+    { 204, append_cuda },
+    { 205, create_thing },
+    { 206, update_cuda },
+    { 208, release },
+    { 216, append_provider },
+  };
+  for (size_t i = 0; i < sizeof table / sizeof table[0]; i++)
+    table[i] = abort;
+  for (size_t i = 0; i < sizeof functions / sizeof functions[0]; i++)
+    table[functions[i].position] = functions[i].function;
+  return table;
+}
+
+static const char *
+get_version (void)
+{
+  return asked ("old") >= 0 ? "1.9.1" : "1.99.0";
+}
+
+EXPORT const void *OrtGetApiBase (void);
+const void *
+OrtGetApiBase (void)
+{
+  static struct
+  {
+    const void *(*get_api) (uint32_t version);
+    const char *(*get_version) (void);
+  } base = { get_api, get_version };
+  return &base;
+}
+
+/* TensorFlow Lite. */
+
+typedef struct
+{
+  float scale;
+  int32_t zero_point;
+} Quantization;
+
+typedef struct
+{
+  int rank;
+  int32_t dims[4];
+  const char *name;
+  float data[VALUES];
+} Tensor;
+
+typedef struct
+{
+  void (*report) (void *data, const char *format, va_list args);
+  void *data;
+} Options;
+
+typedef struct
+{
+  Options options;
+  Tensor input, output;
+} Interpreter;
+
+static void
+report (const Options *options, const char *format, ...)
+{
+  va_list args;
+  va_start (args, format);
+  if (options->report != NULL)
+    options->report (options->data, format, args);
+  va_end (args);
+}
+
+#define TF(type, name, ...)               \
+  EXPORT type TfLite##name (__VA_ARGS__); \
+  type TfLite##name (__VA_ARGS__)
+
+TF (const char *, Version, void)
+{
+  return asked ("old") >= 0 ? "1.15.0" : "2.99.0";
+}
+
+TF (void *, ModelCreate, const void *data, size_t size)
+{
+  load ();
+  return asked ("load") >= 0 ? NULL : &something;
+}
+
+TF (void, ModelDelete, void *model)
+{
+}
+
+TF (void *, InterpreterOptionsCreate, void)
+{
+  return calloc (1, sizeof (Options));
+}
+
+TF (void, InterpreterOptionsDelete, void *options)
+{
+  free (options);
+}
+
+TF (void, InterpreterOptionsSetNumThreads, void *options, int32_t n)
+{
+}
+
+TF (void, InterpreterOptionsAddDelegate, void *options, void *delegate)
+{
+}
+
+TF (void, InterpreterOptionsSetErrorReporter, Options *options, void (*reporter) (void *data, const char *format, va_list args), void *data)
+{
+  options->report = reporter;
+  options->data = data;
+}
+
+TF (void *, InterpreterCreate, const void *model, const Options *options)
+{
+  Interpreter *interpreter = calloc (1, sizeof *interpreter);
+  interpreter->options = *options;
+  interpreter->input = (Tensor){ 4, { 1, 4, 4, 3 }, "x", { 0 } };
+  interpreter->output = (Tensor){ 2, { 1, asked ("shape") >= 0 ? 2 : MEANS }, "y", { 0 } };
+  return interpreter;
+}
+
+TF (void, InterpreterDelete, void *interpreter)
+{
+  free (interpreter);
+}
+
+TF (int32_t, InterpreterGetInputTensorCount, const void *interpreter)
+{
+  return 1;
+}
+
+TF (int32_t, InterpreterGetOutputTensorCount, const void *interpreter)
+{
+  return 1;
+}
+
+TF (void *, InterpreterGetInputTensor, Interpreter *interpreter, int32_t i)
+{
+  return &interpreter->input;
+}
+
+TF (void *, InterpreterGetOutputTensor, Interpreter *interpreter, int32_t i)
+{
+  return &interpreter->output;
+}
+
+TF (int, InterpreterAllocateTensors, void *interpreter)
+{
+  return 0;
+}
+
+TF (int, InterpreterInvoke, Interpreter *interpreter)
+{
+  if (fails ()) {
+    report (&interpreter->options, "node %d: the fake device is gone", 7);
+    return 1;
+  }
+  for (int c = 0; c < MEANS; c++) {
+    interpreter->output.data[c] = asked ("wrong") >= 0 ? 1.0f : 0.0f;
+    for (int i = c; i < VALUES; i += MEANS)
+      interpreter->output.data[c] += interpreter->input.data[i] / (VALUES / MEANS);
+  }
+  return 0;
+}
+
+TF (int, TensorType, const Tensor *tensor)
+{
+  return 1;
+}
+
+TF (int32_t, TensorNumDims, const Tensor *tensor)
+{
+  return tensor->rank;
+}
+
+TF (int32_t, TensorDim, const Tensor *tensor, int32_t i)
+{
+  return tensor->dims[i];
+}
+
+TF (size_t, TensorByteSize, const Tensor *tensor)
+{
+  size_t n = sizeof (float);
+  for (int i = 0; i < tensor->rank; i++)
+    n *= (size_t) tensor->dims[i];
+  return n;
+}
+
+TF (void *, TensorData, Tensor *tensor)
+{
+  return tensor->data;
+}
+
+TF (const char *, TensorName, const Tensor *tensor)
+{
+  return tensor->name;
+}
+
+TF (Quantization, TensorQuantizationParams, const Tensor *tensor)
+{
+  return (Quantization){ 0, 0 };
+}
+
+EXPORT void *tflite_plugin_create_delegate (char **keys, char **values, size_t n, void (*reporter) (const char *message));
+void *
+tflite_plugin_create_delegate (char **keys, char **values, size_t n, void (*reporter) (const char *message))
+{
+  if (asked ("delegate") >= 0) {
+    reporter ("the fake delegate finds no device");
+    return NULL;
+  }
+  note_options ("delegate", (const char *const *) keys, (const char *const *) values, n);
+  fake_delegates++;
+  return &something;
+}
+
+EXPORT void tflite_plugin_destroy_delegate (void *delegate);
+void
+tflite_plugin_destroy_delegate (void *delegate)
+{
+  fake_delegates--;
+}

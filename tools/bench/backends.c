@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The table of backends for one model. What runs it on a device has its time, and the processor time that it costs all the same. */
+#include "tools/bench/backends.h"
+
+#include <stdio.h>
+
+#include "base/json.h"
+#include "base/show.h"
+#include "models/backend.h"
+#include "sightline/error.h"
+
+#define TRIAL_MS 2000
+
+/* A row; @error (nullable): why there are no numbers. */
+typedef struct
+{
+  const char *name, *title;
+  double ms, cpu_ms, difference;
+  gboolean agrees, compared;
+  const GError *error;
+} Row;
+
+static void
+print_text (const Row *row)
+{
+  if (row->error != NULL)
+    printf ("%-12s %s\n", row->name, row->error->message);
+  else if (row->compared)
+    printf ("%-12s %9.3f %9.3f  %9.2e %-8s %s\n", row->name, row->ms, row->cpu_ms, row->difference, row->agrees ? "agrees" : "differs",
+            row->title);
+  else
+    printf ("%-12s %9.3f %9.3f  %9s %-8s %s\n", row->name, row->ms, row->cpu_ms, "", "", row->title);
+}
+
+static void
+print_json (const Row *row)
+{
+  GString *out = g_string_new ("{\"backend\":");
+  sl_json_append_string (out, row->name);
+  if (row->error != NULL) {
+    g_string_append (out, ",\"error\":");
+    sl_json_append_string (out, row->error->message);
+  } else {
+    g_string_append (out, ",\"title\":");
+    sl_json_append_string (out, row->title);
+    g_string_append (out, ",\"min_ms\":");
+    sl_json_append_double (out, row->ms, 6);
+    g_string_append (out, ",\"cpu_ms\":");
+    sl_json_append_double (out, row->cpu_ms, 6);
+  }
+  if (row->compared) {
+    g_string_append (out, ",\"difference\":");
+    sl_json_append_double (out, row->difference, 6);
+    g_string_append_printf (out, ",\"agrees\":%s", row->agrees ? "true" : "false");
+  }
+  g_string_append (out, "}\n");
+  fwrite (out->str, 1, out->len, stdout);
+  g_string_free (out, TRUE);
+}
+
+static void
+print (const Row *row, gboolean json)
+{
+  (json ? print_json : print_text) (row);
+  fflush (stdout);
+}
+
+/* Both rows. */
+static void
+print_runtime (SlModel *ours, SlSession *session, guint threads, const SlModelLoadOptions *how, gboolean json)
+{
+  g_autoptr (GError) error = NULL;
+  g_autofree char *notice = NULL;
+  SlBackendTrial trial = { 0 };
+  g_autoptr (SlModel) theirs = sl_model_load_with (sl_model_path (ours), NULL, how, &error);
+  g_autoptr (SlSession) other = theirs != NULL ? sl_model_session_new (theirs, threads, &notice, &error) : NULL;
+  Row row = { .name = how->backend.backend };
+  if (other != NULL && sl_backend_try (session, other, sl_model_contract (ours), TRIAL_MS, &trial, &error)) {
+    const Row first = { .name = SL_BACKEND_OURS, .title = "Sightline, CPU", .ms = trial.ours_ms, .cpu_ms = trial.ours_cpu_ms };
+    print (&first, json);
+    row.title = sl_external_model_title (sl_session_external (other));
+    row.ms = trial.theirs_ms;
+    row.cpu_ms = trial.theirs_cpu_ms;
+    row.difference = trial.difference;
+    row.agrees = trial.agrees;
+    row.compared = TRUE;
+  }
+  row.error = error;
+  print (&row, json);
+}
+
+gboolean
+sl_bench_backends (const char *path, guint threads, const SlModelLoadOptions *how, gboolean json, GError **error)
+{
+  SlModelLoadOptions plain = *how, runtime = *how;
+  plain.any_backend = FALSE;
+  plain.backend = (SlBackendSettings){ 0 };
+  g_autoptr (SlModel) model = sl_model_load_with (path, NULL, &plain, error);
+  const char *name = model != NULL ? sl_external_for_format (sl_model_format (model)) : NULL;
+  g_autoptr (SlSession) session = model != NULL ? sl_session_new (sl_model_graph (model), threads, error) : NULL;
+  if (session == NULL)
+    return FALSE;
+  if (name == NULL) {
+    g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED, "%s: no other backend takes files of %s", path, sl_model_format (model));
+    return FALSE;
+  }
+  runtime.backend.backend = name;
+  runtime.backend.fallback = FALSE;
+  runtime.threads = sl_session_threads (session);
+  if (!json)
+    printf ("%-12s %9s %9s  %9s\n", "backend", "min ms", "CPU ms", "apart");
+  print_runtime (model, session, runtime.threads, &runtime, json);
+  return TRUE;
+}
