@@ -22,6 +22,7 @@ frame_meta_init (GstMeta *meta, gpointer params, GstBuffer *buffer)
   self->region = 0;
   self->serial = 0;
   self->number = SL_NO_NUMBER;
+  self->follows = FALSE;
   return TRUE;
 }
 
