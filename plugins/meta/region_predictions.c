@@ -145,6 +145,8 @@ sl_prediction_reader_init (SlPredictionReader *reader)
   reader->codes = g_array_new (FALSE, TRUE, sizeof (SlCodeView));
   reader->frame_cells = g_byte_array_new ();
   reader->related = sl_related_new ();
+  memset (reader->skeletons, 0, sizeof reader->skeletons);
+  reader->n_skeletons = 0;
 }
 
 void
