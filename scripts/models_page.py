@@ -30,6 +30,9 @@ LINES = {
     "hand_landmark_3d_256_integer_quant.tflite": "--mean 127.5 --std 127.5",
     "face_landmarks_192.tflite": "--mean 127.5 --std 127.5",
     "hugocornellier_pose_detection.tflite": "--mean 127.5 --std 127.5 --fit letterbox",
+    "dilated_conv.tflite": "--input-shape 1,224,224,3 --mean 0 --std 255",
+    "style.op11.onnx": "--mean 0 --std 1 --decoder image,range=0,255",
+    "style.scripted.pt": "--input-shape 1,3,224,224 --mean 0 --std 1 --decoder image,range=0,255",
     "kazuhito00_model.tflite": "--mean 0 --std 1",
     "semanticsegmentation_frozen_person_quantized_08.tflite": "--mean 0 --std 255 --decoder segmentation",
     "selfie_segmenter.tflite": "--mean 0 --std 255 --decoder segmentation",
@@ -88,12 +91,15 @@ def attempt(program, path, shared, alphabet):
     """(options, whether they work, what the program says)."""
     picture = os.path.join(shared, PICTURE)
     name = os.path.basename(path)
+    why = "nothing was said"
     tries = [LINES[name]] if name in LINES else ["", RANGE, "--input-shape 1,3,224,224 " + RANGE]
     for options in tries:
         status, _, err = run(program, "predict", "--model", path, *options.replace("ALPHABET", alphabet).split(), picture)
         if status == 0:
             return options, True, ""
-    said = err.strip().split("\n")[-1].replace(path, name).replace(picture, os.path.basename(picture))
+        if "input-shape is" not in err:
+            why = err
+    said = why.strip().split("\n")[-1].replace(path, name).replace(picture, os.path.basename(picture))
     return options, False, re.sub(r"^sightline predict: ", "", said)[:160]
 
 
