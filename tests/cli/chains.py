@@ -4,10 +4,9 @@ model runs on it alone, and its points, put back into the picture, are where the
 import array
 import json
 import math
-import os
-import subprocess
 
-from harness import Skip, data, main, run, work, write
+from harness import data, main, run, work, write
+from media import launch
 
 # As the models were trained: the two points that say how an object is turned, the direction they have when it is upright, side and shift of the
 # square by the box's.
@@ -17,13 +16,13 @@ EXACT = 0.05  # pixels of a landmark model's input, between points of the same c
 PIXELS = 2  # the same where pixels differ by so little as rounding: steps of the 8-bit models' outputs are near one pixel
 
 
-def launch(*words, skips=True):
-    env = dict(os.environ, GST_PLUGIN_PATH=os.environ["SIGHTLINE_TEST_PLUGINS"])
-    done = subprocess.run(["gst-launch-1.0", "-q", *words], capture_output=True, timeout=60, env=env)
-    assert skips or done.returncode == 0, done.stderr.decode("utf-8", "replace")
-    if done.returncode != 0:
-        raise Skip("gst-launch-1.0: " + done.stderr.decode("utf-8", "replace").strip()[:200])
-    return done.stdout
+def play(*words):
+    """What a pipeline of ours, in the program itself, writes into its last element, a filesink."""
+    out = work("out")
+    result = run("run", write("chain.pipeline", ("[pipeline]\nlaunch=" + " ".join(words) + " ! filesink location=" + out + "\n").encode()))
+    assert result.status == 0, result
+    with open(out, "rb") as file:
+        return file.read()
 
 
 def decoded(name):
@@ -33,7 +32,10 @@ def decoded(name):
 
 def picture(name, width, height):
     """The picture's rows of R, G, B."""
-    pixels = launch(*decoded(name), "fdsink")
+    path = work("pixels")
+    launch(*decoded(name), "filesink", "location=" + path)
+    with open(path, "rb") as file:
+        pixels = file.read()
     stride = len(pixels) // height
     return [pixels[y * stride:y * stride + 3 * width] for y in range(height)]
 
@@ -85,13 +87,10 @@ def distances(some, others, side, part):
 def check(kind, detector, name, side, count, shot_name):
     model = data("wild", "models", name)
     launch(*decoded(shot_name), "fakesink")
-    line = launch(*decoded(shot_name), *detector, "!", "slpredict", "model=" + model, "mean=127.5", "std=127.5", "object-alignment=" + kind, "threshold=0.2",
-                  "!", "application/x-json", "!", "fdsink", skips=False)
-    launch(*decoded(shot_name), *detector, "!", "slnormalize", "objects=true", "object-alignment=" + kind, "!", "tee", "name=t", "t.", "!", "queue", "!",
-           "filesink", "location=" + work("squares"), "t.", "!", "queue", "!", "slinfer", "model=" + model, "mean=127.5", "std=127.5", "!", "fakesink",
-           skips=False)
-    with open(work("squares"), "rb") as file:
-        tensors = array.array("b", file.read())
+    line = play(*decoded(shot_name), *detector, "!", "slpredict", "model=" + model, "mean=127.5", "std=127.5", "object-alignment=" + kind, "threshold=0.2",
+                "!", "application/x-json")
+    tensors = array.array("b", play(*decoded(shot_name), *detector, "!", "slnormalize", "objects=true", "object-alignment=" + kind, "!", "tee", "name=t",
+                                    "t.", "!", "queue", "!", "slinfer", "model=" + model, "mean=127.5", "std=127.5", "!", "fakesink", "t.", "!", "queue"))
     width, height = [json.loads(line)["resolution"][key] for key in ("width", "height")]
     rows = picture(shot_name, width, height)
     things = json.loads(line)["objects"]
@@ -136,11 +135,10 @@ def test_followed():
     launch(*shots, "fakesink")
     chain = ["slpredict", "model=" + data("wild", "models", "blazeface_front_128.tflite"), "mean=0", "std=255", "fit=letterbox", "inference-interval=5", "!",
              "slnormalize", "objects=true", "object-alignment=face", "follow-landmarks=%s", "!", "slinfer",
-             "model=" + data("wild", "models", "face_landmarks_192.tflite"), "mean=127.5", "std=127.5", "!", "slpostprocess", "!", "application/x-json", "!",
-             "fdsink"]
+             "model=" + data("wild", "models", "face_landmarks_192.tflite"), "mean=127.5", "std=127.5", "!", "slpostprocess", "!", "application/x-json"]
     found = {}
     for follows in ("false", "true"):
-        out = launch(*shots, *[word % follows if "%s" in word else word for word in chain], skips=False)
+        out = play(*shots, *[word % follows if "%s" in word else word for word in chain])
         found[follows] = {line["frame"]: [thing for thing in line["objects"] if "objects" in thing] for line in map(json.loads, out.splitlines())}
     assert [frame for frame, faces in found["false"].items() if faces] == [0, 5], found["false"]
     assert [frame for frame, faces in found["true"].items() if faces] == list(range(moving)), found["true"]
