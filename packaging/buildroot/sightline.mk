@@ -34,6 +34,20 @@ else
 SIGHTLINE_CONF_OPTS += -Dmqtt=disabled
 endif
 
+ifeq ($(BR2_PACKAGE_JSON_GLIB),y)
+SIGHTLINE_DEPENDENCIES += json-glib
+SIGHTLINE_CONF_OPTS += -Djson=enabled
+else
+SIGHTLINE_CONF_OPTS += -Djson=disabled
+endif
+
+ifeq ($(BR2_PACKAGE_LIBYUV),y)
+SIGHTLINE_DEPENDENCIES += libyuv
+SIGHTLINE_CONF_OPTS += -Dlibyuv=enabled
+else
+SIGHTLINE_CONF_OPTS += -Dlibyuv=disabled
+endif
+
 ifeq ($(BR2_PACKAGE_PANGO),y)
 SIGHTLINE_DEPENDENCIES += pango
 SIGHTLINE_CONF_OPTS += -Doverlay=enabled

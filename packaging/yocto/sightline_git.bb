@@ -15,10 +15,12 @@ S = "${WORKDIR}/git"
 DEPENDS = "glib-2.0 gstreamer1.0 gstreamer1.0-plugins-base xnnpack pthreadpool"
 inherit meson pkgconfig
 
-PACKAGECONFIG ??= "overlay mqtt http"
+PACKAGECONFIG ??= "overlay mqtt http json libyuv"
 PACKAGECONFIG[overlay] = "-Doverlay=enabled,-Doverlay=disabled,pango cairo"
 PACKAGECONFIG[mqtt] = "-Dmqtt=enabled,-Dmqtt=disabled,mosquitto"
 PACKAGECONFIG[http] = "-Dhttp=enabled,-Dhttp=disabled,libsoup"
+PACKAGECONFIG[json] = "-Djson=enabled,-Djson=disabled,json-glib"
+PACKAGECONFIG[libyuv] = "-Dlibyuv=enabled,-Dlibyuv=disabled,libyuv"
 PACKAGECONFIG[analytics] = "-Danalytics=enabled,-Danalytics=disabled,gstreamer1.0-plugins-bad"
 EXTRA_OEMESON = "--buildtype=release -Dtests=disabled -Dbench=disabled -Dopencv=disabled -Dintrospection=disabled -Dvapi=disabled"
 
