@@ -185,6 +185,7 @@ test_contract_mutants (void)
       continue;
     taken++;
     g_autofree char *summary = sl_contract_summary (contract);
+    g_assert_nonnull (summary);
     g_assert_cmpuint (contract->n_inputs, >=, 1);
     g_assert_cmpuint (contract->n_outputs, >=, 1);
   }

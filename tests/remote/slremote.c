@@ -456,6 +456,7 @@ test_start_refused (void)
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
     Camera camera = open_camera_at (rows[i].location, rows[i].more, FALSE);
     g_autofree char *text = wait_for_text (camera.bus, GST_MESSAGE_ERROR, rows[i].expected);
+    g_assert_nonnull (text);
     close_camera (&camera);
   }
   close_pool (&pool);
@@ -585,6 +586,7 @@ test_tls (void)
     close_camera (&camera);
     camera = open_camera_at (location, "contract-timeout=100000", FALSE);
     g_autofree char *text = wait_for_text (camera.bus, GST_MESSAGE_ERROR, "A TLS error occurred");
+    g_assert_nonnull (text);
     close_camera (&camera);
     test_kill (&worker, SIGKILL);
     close_pool (&pool);

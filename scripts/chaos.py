@@ -1,0 +1,150 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""slremote while workers and the broker are killed every 5 to 20 seconds.
+
+    chaos.py SIGHTLINE MODEL [--minutes N] [--cameras N] [--workers N] [--seed N]
+
+Each camera has another picture, whose predictions slinfer gives before. Every line that comes out must be the one of its frame, at most once. To be run by
+`meson devenv`, which has the plugin files. Exit status 1 when a line was wrong, came twice, or a camera's process ended.
+"""
+import argparse
+import json
+import os
+import random
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+RATE = 5
+SOURCE = ("videotestsrc {live} pattern=ball foreground-color={colour} num-buffers={frames} ! "
+          "video/x-raw,format=GRAY8,width=96,height=96,framerate=5/1 ! slnormalize ! {element} ! slpostprocess ! application/x-json ! fdsink sync=false")
+QUIET = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+
+
+def launch(line, **more):
+    return subprocess.Popen(["gst-launch-1.0", "-q", *line.split()], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, **more)
+
+
+def told(line):
+    """Which frame a line is of, what it says of that, and its age. A live source begins with part of a frame's time."""
+    one = json.loads(line)
+    return one["timestamp"] * RATE // 10 ** 9, json.dumps({key: one[key] for key in ("labels", "objects") if key in one}, sort_keys=True), one["latency"]["age"]
+
+
+def resident(pid):
+    with open(f"/proc/{pid}/status") as status:
+        return int(next(line for line in status if line.startswith("VmRSS")).split()[1])
+
+
+class Camera:
+    """A process of slremote, and a thread that compares what it writes."""
+
+    def __init__(self, number, model, location, frames):
+        colour = 0xff000000 + 0x010101 * (40 + 50 * number % 200)
+        reference = launch(SOURCE.format(live="", colour=colour, frames=frames, element=f"slinfer model={model}"))
+        self.expected = dict(told(line)[:2] for line in reference.stdout)
+        reference.wait()
+        self.seen, self.wrong, self.twice, self.ages = set(), 0, 0, []
+        element = f"slremote location={location} deadline=1000 contract-timeout=60000"
+        self.process = launch(SOURCE.format(live="is-live=true", colour=colour, frames=frames, element=element))
+        self.thread = threading.Thread(target=self.read)
+        self.thread.start()
+
+    def read(self):
+        for line in self.process.stdout:
+            frame, said, age = told(line)
+            self.wrong += said != self.expected.get(frame)
+            self.twice += frame in self.seen
+            self.seen.add(frame)
+            self.ages.append((time.monotonic(), age / 1e6))
+
+
+class Pool:
+    """A broker and workers, any of which may be dead."""
+
+    def __init__(self, options, folder):
+        with socket.socket() as one:
+            one.bind(("127.0.0.1", 0))
+            self.port = one.getsockname()[1]
+        self.config = os.path.join(folder, "mosquitto.conf")
+        with open(self.config, "w") as file:
+            file.write(f"listener {self.port} 127.0.0.1\nallow_anonymous true\nuser root\n")
+        location = f"mqtt://127.0.0.1:{self.port}/models"
+        self.commands = [["mosquitto", "-c", self.config]]
+        self.commands += [[options.sightline, "serve", f"chaos={options.model}", "--location", location]] * options.workers
+        self.processes = [subprocess.Popen(command, **QUIET) for command in self.commands]
+        self.location = location + "/chaos"
+
+    def kill(self, which):
+        self.processes[which].kill()
+        self.processes[which].wait()
+
+    def start(self, which):
+        self.processes[which] = subprocess.Popen(self.commands[which], **QUIET)
+
+    def close(self):
+        for process in self.processes:
+            process.kill()
+            process.wait()
+
+
+def torment(pool, seconds, chance):
+    """Kills and starts again; gives the times at which all were there, and until when."""
+    end, whole = time.monotonic() + seconds, []
+    deaths = [0, 0]
+    while True:
+        begun = time.monotonic()
+        pause = chance.uniform(5, 20)
+        if begun + pause + 4 > end:
+            time.sleep(max(0, end - begun))
+            whole.append((begun, end))
+            return whole, deaths
+        time.sleep(pause)
+        whole.append((begun, time.monotonic()))
+        which = chance.randrange(len(pool.processes))
+        pool.kill(which)
+        deaths[which > 0] += 1
+        time.sleep(chance.uniform(0.2, 3))
+        pool.start(which)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("sightline")
+    parser.add_argument("model")
+    parser.add_argument("--minutes", type=float, default=10)
+    parser.add_argument("--cameras", type=int, default=4)
+    parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--seed", type=int, default=2026)
+    options = parser.parse_args()
+    options.sightline, options.model = os.path.abspath(options.sightline), os.path.abspath(options.model)
+    frames = int(options.minutes * 60 * RATE)
+    with tempfile.TemporaryDirectory() as folder:
+        pool = Pool(options, folder)
+        cameras = [Camera(i, options.model, pool.location, frames) for i in range(options.cameras)]
+        time.sleep(3)
+        before = sum(resident(camera.process.pid) for camera in cameras)
+        whole, deaths = torment(pool, options.minutes * 60 - 8, random.Random(options.seed))
+        alive = all(camera.process.poll() is None for camera in cameras)
+        after = sum(resident(camera.process.pid) for camera in cameras) if alive else 0
+        for camera in cameras:
+            camera.thread.join()
+        ended = [camera.process.wait() for camera in cameras]
+        pool.close()
+    lines = sum(len(camera.seen) for camera in cameras)
+    wrong, twice = sum(camera.wrong for camera in cameras), sum(camera.twice for camera in cameras)
+    ages = sorted(age for camera in cameras for at, age in camera.ages for begin, end in whole if begin + 2 < at < end)
+    print(f"{options.minutes} minutes, {options.cameras} cameras, {options.workers} workers: the broker killed {deaths[0]} times, workers {deaths[1]} times")
+    print(f"{lines} of {frames * options.cameras} frames with predictions, {wrong} wrong, {twice} twice")
+    if ages:
+        print(f"age from 2 s after a return on: p50 {1000 * ages[len(ages) // 2]:.0f} ms, p99 {1000 * ages[len(ages) * 99 // 100]:.0f} ms "
+              f"({ages[len(ages) * 99 // 100] * RATE:.2f} frames)")
+    print(f"cameras' memory: {before / 1024:.1f} MiB in all at the start, {after / 1024:.1f} MiB at the end")
+    return 1 if wrong or twice or not alive or any(ended) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
