@@ -13,13 +13,13 @@
 #include <gst/app/gstappsrc.h>
 
 #include "base/redact.h"
-#include "base/secretfile.h"
 #include "sightline/error.h"
 #include "plugins/camera/encoded.h"
 #include "plugins/camera/feed.h"
 #include "plugins/camera/messages.h"
 #include "plugins/describe.h"
 #include "plugins/camera/video_meta_guard.h"
+#include "plugins/password.h"
 #include "plugins/properties.h"
 #include "plugins/report.h"
 
@@ -134,16 +134,9 @@ check_output (SlCamera *self, GError **error)
 static gboolean
 set_credentials (const SlCameraSettings *settings, SlCameraUri *uri, char **warning, GError **error)
 {
-  g_autofree char *password = g_strdup (settings->password);
-  g_autoptr (GError) reason = NULL;
-  if (settings->password_file != NULL && settings->password != NULL) {
-    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "password and password-file are both set: expected one of them");
+  g_autofree char *password = NULL;
+  if (!sl_password_choose (settings->password, settings->password_file, &password, warning, error))
     return FALSE;
-  }
-  if (settings->password_file != NULL && (password = sl_secret_file_read (settings->password_file, warning, &reason)) == NULL) {
-    g_set_error (error, SL_ERROR, SL_ERROR_OPEN, "password-file=%s", reason->message);
-    return FALSE;
-  }
   sl_camera_uri_set_credentials (uri, settings->user, password);
   return TRUE;
 }

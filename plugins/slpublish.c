@@ -16,11 +16,11 @@
 #include <gst/video/video.h>
 
 #include "base/redact.h"
-#include "base/secretfile.h"
 #include "sightline/error.h"
 #include "plugins/elements.h"
 #include "plugins/describe.h"
 #include "plugins/publish/frame_lines.h"
+#include "plugins/password.h"
 #include "plugins/properties.h"
 #include "plugins/publish/publisher.h"
 #include "plugins/report.h"
@@ -192,25 +192,6 @@ read_mode (const char *text, guint *mode, GError **error)
   return TRUE;
 }
 
-/* Under the object lock. @password: (out) (transfer full): of the file where there is one, else the property's. */
-static gboolean
-read_password (const Settings *settings, char **password, char **warning, GError **error)
-{
-  g_autoptr (GError) reason = NULL;
-  if (settings->password_file == NULL) {
-    *password = g_strdup (settings->password);
-    return TRUE;
-  }
-  if (settings->password != NULL) {
-    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "password and password-file are both set: expected one of them");
-    return FALSE;
-  }
-  *password = sl_secret_file_read (settings->password_file, warning, &reason);
-  if (*password == NULL)
-    g_set_error (error, SL_ERROR, SL_ERROR_OPEN, "password-file=%s", reason->message);
-  return *password != NULL;
-}
-
 /* The lock is held while settings are read: nothing that opening does waits for a peer. @warning: (out) (transfer full) (nullable) */
 static SlPublisher *
 open_publisher (SlPublish *self, char **warning, GError **error)
@@ -219,7 +200,7 @@ open_publisher (SlPublish *self, char **warning, GError **error)
   g_autofree char *password = NULL;
   guint mode;
   GST_OBJECT_LOCK (self);
-  if (!read_mode (s->file_mode, &mode, error) || !read_password (s, &password, warning, error)) {
+  if (!read_mode (s->file_mode, &mode, error) || !sl_password_choose (s->password, s->password_file, &password, warning, error)) {
     GST_OBJECT_UNLOCK (self);
     return NULL;
   }

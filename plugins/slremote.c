@@ -16,10 +16,10 @@
 #include <string.h>
 
 #include "base/redact.h"
-#include "base/secretfile.h"
 #include "base/show.h"
 #include "plugins/describe.h"
 #include "plugins/meta/frame_meta.h"
+#include "plugins/password.h"
 #include "plugins/properties.h"
 #include "plugins/remote/local.h"
 #include "plugins/remote/result.h"
@@ -196,18 +196,6 @@ notify (gpointer user, SlRemoteNews news, const char *text)
   }
 }
 
-/* Under the object lock. @password: (out) (transfer full) (nullable) */
-static gboolean
-read_password (const Settings *settings, char **password, char **warning, GError **error)
-{
-  g_autoptr (GError) reason = NULL;
-  *password =
-    settings->password_file != NULL ? sl_secret_file_read (settings->password_file, warning, &reason) : g_strdup (settings->password);
-  if (reason != NULL)
-    g_set_error (error, SL_ERROR, SL_ERROR_OPEN, "password-file=%s", reason->message);
-  return reason == NULL;
-}
-
 static SlRemoteClient *
 open_client (SlRemote *self, char **warning, GError **error)
 {
@@ -217,9 +205,7 @@ open_client (SlRemote *self, char **warning, GError **error)
   GST_OBJECT_LOCK (self);
   if (s->location == NULL)
     g_set_error_literal (error, SL_ERROR, SL_ERROR_ARGUMENT, "location is not set: expected one such as " SL_REMOTE_EXAMPLE);
-  else if (s->password != NULL && s->password_file != NULL)
-    g_set_error_literal (error, SL_ERROR, SL_ERROR_ARGUMENT, "password and password-file are both set: expected one of them");
-  else if (read_password (s, &password, warning, error)) {
+  else if (sl_password_choose (s->password, s->password_file, &password, warning, error)) {
     const SlRemoteClientSettings settings = { { s->location, s->username, password, s->ca_file, s->certificate, s->key },
                                               (guint) s->window,
                                               s->deadline * G_TIME_SPAN_MILLISECOND,
