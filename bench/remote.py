@@ -3,6 +3,7 @@
 """What inference on other machines costs, with a mosquitto of its own on loopback.
 
 remote.py SIGHTLINE overhead MODEL    processor time a frame of slinfer, and of slremote with sightline serve and the broker
+remote.py SIGHTLINE scale MODEL       frames a second of one worker and of two, each held to a tenth of a processor by stopping it
 remote.py SIGHTLINE fleet MODEL       many cameras (--cameras, --rate, --seconds, --workers): ages, what was lost, processor time
 
 Run it by `meson devenv`, which has the plugin files.
@@ -16,6 +17,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 
 TICK = os.sysconf("SC_CLK_TCK")
@@ -93,6 +95,45 @@ def overhead(options):
     print(f"slremote and serve beyond slinfer: {sum(best['slremote'][:2]) - sum(best['slinfer'][:2]):.3f} ms a frame")
 
 
+class Pacer(threading.Thread):
+    """Lets processes run 5 ms in 50, each at another time."""
+
+    def __init__(self, processes):
+        super().__init__()
+        self.processes, self.ends = processes, False
+        self.start()
+
+    def run(self):
+        for process in self.processes:
+            process.send_signal(signal.SIGSTOP)
+        while not self.ends:
+            begun = time.monotonic()
+            for process in self.processes:
+                process.send_signal(signal.SIGCONT)
+                time.sleep(0.005)
+                process.send_signal(signal.SIGSTOP)
+            time.sleep(max(0, begun + 0.05 - time.monotonic()))
+        for process in self.processes:
+            process.send_signal(signal.SIGCONT)
+
+
+def scale(options):
+    line = ("videotestsrc pattern=black num-buffers={} ! video/x-raw,format=RGB,width=224,height=224,framerate=30/1 ! slnormalize ! "
+            "slremote window=16 location={}/bench deadline=60000 ! fakesink sync=false")
+    rates = []
+    for workers in (1, 2):
+        with tempfile.TemporaryDirectory() as folder:
+            pool = Pool(options.sightline, options.model, workers, folder)
+            pacer = Pacer(pool.workers)
+            short, long = (run_line(line.format(n, pool.location))[1] for n in (20, 20 + options.frames))
+            pacer.ends = True
+            pacer.join()
+            pool.close()
+        rates.append(options.frames / (long - short))
+        print(f"{workers} workers: {rates[-1]:.1f} frames a second")
+    print(f"two to one: {rates[1] / rates[0]:.2f}")
+
+
 def fleet(options):
     chain = ("videotestsrc is-live=true pattern=black num-buffers={} ! video/x-raw,format=GRAY8,width=96,height=96,framerate={}/1 ! slnormalize ! "
              "slremote name=r{} location={}/bench deadline=1000 ! slpostprocess ! application/x-json ! filesink async=false location={}/{}.json")
@@ -124,7 +165,7 @@ def fleet(options):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("sightline")
-    parser.add_argument("what", choices=["overhead", "fleet"])
+    parser.add_argument("what", choices=["overhead", "scale", "fleet"])
     parser.add_argument("model")
     parser.add_argument("--frames", type=int, default=600)
     parser.add_argument("--rounds", type=int, default=3)
@@ -134,7 +175,7 @@ def main():
     parser.add_argument("--workers", type=int, default=1)
     options = parser.parse_args()
     options.sightline, options.model = os.path.abspath(options.sightline), os.path.abspath(options.model)
-    return {"overhead": overhead, "fleet": fleet}[options.what](options)
+    return {"overhead": overhead, "scale": scale, "fleet": fleet}[options.what](options)
 
 
 if __name__ == "__main__":
