@@ -30,20 +30,36 @@ read_bytes (const char *path, const SlFileStamp *stamp, GError **error)
   return NULL;
 }
 
+/* (transfer full) (nullable): the same text for the same file, unchanged, on the same device; NULL for a file that may be written to. */
+static char *
+identity_of (const SlExternalRequest *request, const SlFileStamp *stamp)
+{
+  const SlBackendSettings *settings = request->settings;
+  if (sl_file_stamp_is_fresh (stamp) || request->has_files)
+    return NULL;
+  return g_strdup_printf ("%s %" G_GUINT64_FORMAT ":%" G_GUINT64_FORMAT " %" G_GINT64_FORMAT " %" G_GINT64_FORMAT " %u|%s|%s|%s",
+                          request->runtime, stamp->device, stamp->inode, stamp->size, stamp->written, request->threads,
+                          settings->provider != NULL ? settings->provider : "", settings->options != NULL ? settings->options : "",
+                          settings->delegate != NULL ? settings->delegate : "");
+}
+
 SlExternalModel *
 sl_backend_open (const char *runtime, const char *path, const SlFileStamp *stamp, gboolean has_files, const SlModelLoadOptions *options,
                  GError **error)
 {
-  if (sl_external_open (runtime, NULL, error) == NULL)
-    return NULL;
+  SlExternalRequest request = { .runtime = runtime,
+                                .path = path,
+                                .has_files = has_files,
+                                .threads = sl_threads_resolve (options->threads),
+                                .settings = &options->backend };
+  g_autofree char *identity = identity_of (&request, stamp);
+  SlExternalModel *model = identity != NULL ? sl_external_model_find_shared (identity) : NULL;
+  if (model != NULL || sl_external_open (runtime, NULL, error) == NULL)
+    return model;
   g_autoptr (GBytes) bytes = read_bytes (path, stamp, error);
-  const SlExternalRequest request = { .runtime = runtime,
-                                      .path = path,
-                                      .bytes = bytes,
-                                      .has_files = has_files,
-                                      .threads = sl_threads_resolve (options->threads),
-                                      .settings = &options->backend };
-  return bytes != NULL ? sl_external_model_new (&request, error) : NULL;
+  request.bytes = bytes;
+  model = bytes != NULL ? sl_external_model_new (&request, error) : NULL;
+  return model != NULL && identity != NULL ? sl_external_model_share (model, identity) : model;
 }
 
 /* The dimensions of @tensor that are open, as @stated (nullable) has them. */

@@ -69,6 +69,11 @@ typedef struct
 /** sl_external_model_new: (transfer full): NULL with SL_ERROR_UNSUPPORTED where the library is missing or too old, and SL_ERROR_BACKEND with
  *  what it says where it refuses. */
 SlExternalModel *sl_external_model_new (const SlExternalRequest *request, GError **error);
+/** sl_external_model_share: takes @model; returns (transfer full) the living model that was shared under the same @identity before, else @model, found
+ *  under it from now on. A device then has one copy of its weights, however many streams there are. */
+SlExternalModel *sl_external_model_share (SlExternalModel *model, const char *identity);
+/** sl_external_model_find_shared: (transfer full) (nullable): the living model that was shared under @identity. */
+SlExternalModel *sl_external_model_find_shared (const char *identity);
 SlExternalModel *sl_external_model_ref (SlExternalModel *model);
 void sl_external_model_unref (SlExternalModel *model);
 /** sl_external_model_name: (transfer none): "onnxruntime". */

@@ -14,7 +14,8 @@
 
 struct _SlExternalModel
 {
-  gatomicrefcount refs;
+  guint refs;     /* under lock */
+  char *identity; /* (nullable): that it is shared under */
   const SlRuntime *row;
   gpointer model;
   char *title;
@@ -31,6 +32,9 @@ struct _SlExternalSession
   gint cancelled;              /* atomic */
   char failure[SL_FAILURE_SIZE];
 };
+
+static GMutex lock;
+static GHashTable *shared; /* identities to living models; under lock */
 
 static void
 clear_edges (SlRuntimeEdges *edges)
@@ -51,7 +55,7 @@ sl_external_model_new (const SlExternalRequest *request, GError **error)
   if (library == NULL)
     return NULL;
   g_autoptr (SlExternalModel) model = g_new0 (SlExternalModel, 1);
-  g_atomic_ref_count_init (&model->refs);
+  model->refs = 1;
   model->row = row;
   model->model = row->load (library, request, &model->edges, &device, error);
   if (model->model == NULL) {
@@ -65,18 +69,58 @@ sl_external_model_new (const SlExternalRequest *request, GError **error)
 SlExternalModel *
 sl_external_model_ref (SlExternalModel *model)
 {
-  g_atomic_ref_count_inc (&model->refs);
+  g_mutex_lock (&lock);
+  model->refs++;
+  g_mutex_unlock (&lock);
+  return model;
+}
+
+SlExternalModel *
+sl_external_model_find_shared (const char *identity)
+{
+  g_mutex_lock (&lock);
+  SlExternalModel *model = shared != NULL ? g_hash_table_lookup (shared, identity) : NULL;
+  if (model != NULL)
+    model->refs++;
+  g_mutex_unlock (&lock);
+  return model;
+}
+
+SlExternalModel *
+sl_external_model_share (SlExternalModel *model, const char *identity)
+{
+  SlExternalModel *other = sl_external_model_find_shared (identity);
+  if (other != NULL) {
+    sl_external_model_unref (model);
+    return other;
+  }
+  g_mutex_lock (&lock);
+  if (shared == NULL)
+    shared = g_hash_table_new (g_str_hash, g_str_equal);
+  if (!g_hash_table_contains (shared, identity)) {
+    model->identity = g_strdup (identity);
+    g_hash_table_insert (shared, model->identity, model);
+  }
+  g_mutex_unlock (&lock);
   return model;
 }
 
 void
 sl_external_model_unref (SlExternalModel *model)
 {
-  if (model == NULL || !g_atomic_ref_count_dec (&model->refs))
+  if (model == NULL)
+    return;
+  g_mutex_lock (&lock);
+  const gboolean last = --model->refs == 0;
+  if (last && model->identity != NULL)
+    g_hash_table_remove (shared, model->identity);
+  g_mutex_unlock (&lock);
+  if (!last)
     return;
   if (model->model != NULL)
     model->row->unload (model->model);
   clear_edges (&model->edges);
+  g_free (model->identity);
   g_free (model->title);
   g_free (model);
 }

@@ -125,15 +125,15 @@ def message(number, data):
     return bytes([number << 3 | 2, len(data) & 127 | 128, len(data) >> 7]) + data
 
 
-def onnx_model():
-    """x float32[1,3,height,width], the last two open, through a Relu."""
+def onnx_model(op="Relu"):
+    """x float32[1,3,height,width], the last two open, through one operator."""
     def edge(name):
         sizes = (b"\x08\x01", b"\x08\x03", message(2, b"height"), message(2, b"width"))
         shape = message(2, b"".join(message(1, size) for size in sizes))
         return message(1, name) + message(2, message(1, b"\x08\x01" + shape))
-    node = message(1, b"x") + message(2, b"/act/Relu_output_0") + message(3, b"/act/Relu") + message(4, b"Relu")
+    node = message(1, b"x") + message(2, b"/act/Relu_output_0") + message(3, b"/act/Relu") + message(4, op.encode())
     graph = message(1, node) + message(2, b"g") + message(11, edge(b"x")) + message(12, edge(b"/act/Relu_output_0"))
-    return write("relu.onnx", b"\x08\x08" + message(7, graph) + message(8, b"\x10\x0d"))
+    return write(op + ".onnx", b"\x08\x08" + message(7, graph) + message(8, b"\x10\x0d"))
 
 
 def test_onnx_model():
@@ -168,6 +168,38 @@ def test_operations():
     rows = re.findall(r"^ *([0-9.]+) +[0-9.]+ +([0-9.]+) +(?:[0-9]+% +)?[0-9]+ +\w+ +\w+ $", profile, flags=re.M)
     millions = sum(float(us) * float(gops) for us, gops in rows) / 1e3
     assert 590 < millions < 620, profile
+
+
+def backend_env(words=""):
+    """The environment with tests/support/fake_runtime.c in the place of both runtimes."""
+    library = os.environ["SIGHTLINE_FAKE_RUNTIME"]
+    return dict(os.environ, SIGHTLINE_ONNXRUNTIME=library, SIGHTLINE_TFLITE=library, FAKE_RUNTIME=words, XDG_CACHE_HOME=work("cache"))
+
+
+def test_backends():
+    """A row for Sightline and one for the runtime, or why it does not run."""
+    command = ["bench", "model", onnx_model("Neg"), "--input-shape", "1,3,4,4"]
+    shown = run(*command, "--backends", env=backend_env()).expect(0).out
+    assert re.search(r"^sightline +[0-9.]+ +[0-9.]+ +Sightline, CPU$", shown, flags=re.M), shown
+    assert re.search(r"^onnxruntime +[0-9.]+ +[0-9.]+ +0.00e\+00 agrees +ONNX Runtime 1.99.0, CPU$", shown, flags=re.M), shown
+    rows = [json.loads(line) for line in run(*command, "--backends", "--json", env=backend_env("wrong")).expect(0).out.splitlines()]
+    assert [row["backend"] for row in rows] == ["sightline", "onnxruntime"] and rows[1]["agrees"] is False and rows[1]["difference"] > 0.5, rows
+    shown = run(*command, "--backends", env=backend_env("load")).expect(0).out
+    assert re.search("^onnxruntime  .*ONNX Runtime 1.99.0: the fake refuses the model$", shown, flags=re.M), shown
+    run(*command, "--backend", "onnxruntime", "-n", "3", env=backend_env()).expect(0)
+    run(*command, "--backend", "onnxruntime", "--profile", env=backend_env()).expect(2, "--profile shows Sightline's own nodes")
+
+
+def test_infer_backend():
+    tensor = write("x", b"\0\0\x80\x3f" * 48)
+    how = ["infer", "-m", onnx_model("Neg"), "--input-shape", "1,3,4,4", "-i", tensor, "-o", work("y"), "--backend", "onnxruntime"]
+    run(*how, env=backend_env()).expect(0)
+    with open(work("y") + ".0.bin", "rb") as file:
+        assert file.read() == b"\0\0\x80\xbf" * 48
+    run(*how, env=backend_env("load")).expect(1, "ONNX Runtime 1.99.0: the fake refuses the model")
+    run(*how, "--fallback", env=backend_env("load")).expect(0, "Sightline runs the model on the CPU instead: ONNX Runtime 1.99.0: the fake refuses")
+    missing = dict(backend_env(), SIGHTLINE_ONNXRUNTIME="/nowhere/ort.so")
+    run(*how, env=missing).expect(1, "/nowhere/ort.so, which the environment variable SIGHTLINE_ONNXRUNTIME names, cannot be opened")
 
 
 def test_refuses():

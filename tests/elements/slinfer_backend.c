@@ -5,8 +5,10 @@
  * channel of a TensorFlow Lite one.
  */
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <glib/gstdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "models/backend.h"
 #include "plugins/elements.h"
@@ -196,6 +198,34 @@ test_results (void)
   g_assert_cmpint (sl_session_run (first, &in, &out), ==, SL_STATUS_CANCELLED);
 }
 
+/* Two models of one file, which was not written just now, are one in the runtime; their sessions run by themselves. */
+static void
+test_shared (void)
+{
+  const SlBackendSettings ort = { .backend = "onnxruntime" }, other = { .backend = "onnxruntime", .options = "session.a=1" };
+  const struct timespec old[2] = { { 1000000000, 0 }, { 1000000000, 0 } };
+  g_autoptr (GError) error = NULL;
+  g_autoptr (SlModel) a = NULL, b = NULL, c = NULL;
+  g_autofree char *n = NULL, *m = NULL, *o = NULL;
+  g_assert_cmpint (utimensat (AT_FDCWD, onnx, old, 0), ==, 0);
+  g_usleep (100000);
+  const int loads = *(int *) fake ("fake_loads");
+  g_autoptr (SlSession) first = open_session (onnx, &ort, &a, &n, &error), second = open_session (onnx, &ort, &b, &m, &error);
+  g_autoptr (SlSession) third = open_session (onnx, &other, &c, &o, &error);
+  g_assert_no_error (error);
+  g_assert_true (sl_model_external (a) == sl_model_external (b));
+  g_assert_true (sl_model_external (a) != sl_model_external (c) && third != NULL);
+  g_assert_cmpint (*(int *) fake ("fake_loads"), ==, loads + 2);
+  gfloat x[VALUES], y[VALUES];
+  const void *in = x;
+  void *out = y;
+  fill (x);
+  g_clear_pointer (&first, sl_session_free);
+  g_clear_pointer (&a, sl_model_unref);
+  g_assert_cmpint (sl_session_run (second, &in, &out), ==, SL_STATUS_OK);
+  g_assert_cmpfloat (y[9], ==, -x[9]);
+}
+
 static void
 test_failures (void)
 {
@@ -276,6 +306,8 @@ test_unknown_operator (void)
   g_assert_cmpint (sl_session_run (session, &in, &out), ==, SL_STATUS_BACKEND_FAILED);
   g_assert_cmpstr (sl_session_status_text (session, SL_STATUS_BACKEND_FAILED), ==, "the fake device is gone");
   set_fake (NULL);
+  g_clear_pointer (&session, sl_session_free);
+  g_clear_pointer (&model, sl_model_unref); /* else the next one would share what the runtime has of it */
   expect_refusal (unknown, &ort, "load", "Sightline refuses it (",
                   "and so does the backend: ONNX Runtime 1.99.0: the fake refuses the model");
 }
@@ -411,6 +443,7 @@ main (int argc, char **argv)
   g_test_add_func ("/slinfer-backend/settings", test_settings);
   g_test_add_func ("/slinfer-backend/options", test_options);
   g_test_add_func ("/slinfer-backend/results", test_results);
+  g_test_add_func ("/slinfer-backend/shared", test_shared);
   g_test_add_func ("/slinfer-backend/failures", test_failures);
   g_test_add_func ("/slinfer-backend/fallback", test_fallback);
   g_test_add_func ("/slinfer-backend/unknown-operator", test_unknown_operator);
