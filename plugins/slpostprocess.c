@@ -146,7 +146,7 @@ open_tracking (SlPostprocess *self, SlDecodingSettings *settings, const char *cl
 {
   SlTrackSettings track = sl_track_defaults;
   gint fps_n = 0, fps_d = 1;
-  track.high = track.fresh = settings->threshold >= 0 ? settings->threshold : sl_decoding_decoder (self->tensors.decoding)->threshold;
+  track.high = track.fresh = settings->threshold >= 0 ? settings->threshold : sl_decoding_threshold (self->tensors.decoding);
   track.low = MIN (track.low, track.high);
   self->lowest = track.high;
   gst_structure_get_fraction (gst_caps_get_structure (self->tensor_caps, 0), "framerate", &fps_n, &fps_d);

@@ -17,10 +17,12 @@ G_BEGIN_DECLS
 typedef struct _SlDecoder SlDecoder;
 typedef struct _SlDecoding SlDecoding;
 
+#define SL_OWN_THRESHOLD (-1.0f)
+
 /**
  * SlDecoderConfig:
  * @tensors: those to decode; their data changes every frame. Names are the caller's and may be NULL; sizes in bytes do not count
- * @threshold: lowest confidence reported, 0..1
+ * @threshold: lowest confidence reported, 0..1; SL_OWN_THRESHOLD = the decoder's own, which its parameter "threshold" overrides
  * @iou_threshold: overlap (intersection over union) above which the less confident of two boxes goes, 0..1; 0 = the
  *   decoder's own, which its parameter "iou-threshold" overrides
  * @max_results: 1..SL_MAX_RESULTS
@@ -85,8 +87,8 @@ struct _SlDecoder
 /** sl_decoding_new: opens decoder @name, which may be a plug-in's or the path of one (postprocess/plugin.h), or the first of the table that
  *  matches when NULL. Parameters may follow the name and win over
  *  those of @config: "yolo,preset=v5,iou-threshold=0.6"; a value may hold commas. One that the decoder does not take is
- *  SL_ERROR_ARGUMENT; one of @config that no decoder takes is, too. Those that exporters write into models ("task", "stride",
- *  "imgsz", "kpt_shape") are always taken. */
+ *  SL_ERROR_ARGUMENT; one of @config that no decoder takes is, too. "threshold" and those that exporters write into models
+ *  ("task", "stride", "imgsz", "kpt_shape") are always taken. */
 SlDecoding *sl_decoding_new (const char *name, const SlDecoderConfig *config, GError **error);
 /** sl_decoding_new_row: opens @decoder, which need not be in the table and takes the parameters of @config, whatever they are. */
 SlDecoding *sl_decoding_new_row (const SlDecoder *decoder, const SlDecoderConfig *config, GError **error);
@@ -94,6 +96,8 @@ void sl_decoding_free (SlDecoding *decoding);
 /** sl_decoding_run: (transfer none): valid until the next run. One thread at a time; allocates nothing. */
 const SlResult *sl_decoding_run (SlDecoding *decoding, const void *const *data);
 const SlDecoder *sl_decoding_decoder (const SlDecoding *decoding);
+/** sl_decoding_threshold: the lowest confidence that it reports. */
+double sl_decoding_threshold (const SlDecoding *decoding);
 /** sl_decoding_names: (transfer none) (nullable): what its classes are called where no labels say so, NULL-terminated. @own: (out) (optional): whether
  *  they count before labels, too */
 const char *const *sl_decoding_names (const SlDecoding *decoding, gboolean *own);

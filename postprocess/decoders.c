@@ -11,16 +11,23 @@
 #include "postprocess/params.h"
 #include "postprocess/plugin.h"
 
+/* The parameter. */
+#define THRESHOLD "threshold"
+
 struct _SlDecoding
 {
   const SlDecoder *decoder;
   gpointer state;
   SlResult *result;
   guint classes;
+  gfloat threshold;
 };
 
-/* What models say of themselves that no decoder needs to know. */
-static const char *const model_params[] = { "task", "stride", "imgsz", "kpt_shape", NULL };
+/* What every decoder takes: its threshold, and what models say of themselves that no decoder needs to know. */
+static const char *const model_params[] = { THRESHOLD, "task", "stride", "imgsz", "kpt_shape", NULL };
+
+/* For finding out which decoder it is, whose own threshold then counts. */
+#define ANY_THRESHOLD 0.5f
 
 /* Decoders that a message names. */
 #define MOST_SUGGESTED 2
@@ -37,7 +44,7 @@ check_config (const SlDecoderConfig *config, GError **error)
     g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "decoder: expected 1..%d tensors, got %u", SL_MAX_IO, config->n_tensors);
     return FALSE;
   }
-  if (!(config->threshold >= 0 && config->threshold <= 1)) {
+  if (config->threshold != SL_OWN_THRESHOLD && !(config->threshold >= 0 && config->threshold <= 1)) {
     g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "threshold: expected 0..1, got %g", config->threshold);
     return FALSE;
   }
@@ -169,14 +176,19 @@ check_params (const SlDecoder *decoder, GHashTable *params, gboolean of_model, G
 }
 
 static SlDecoding *
-open_decoding (const SlDecoder *decoder, const SlDecoderConfig *config, GError **error)
+open_decoding (const SlDecoder *decoder, SlDecoderConfig *config, gfloat threshold, GError **error)
 {
+  double chosen = (double) threshold;
+  if (threshold == SL_OWN_THRESHOLD && !sl_decoder_param_double (config, THRESHOLD, (double) decoder->threshold, 0, 1, &chosen, error))
+    return NULL;
+  config->threshold = (gfloat) chosen;
   gpointer state = decoder->open (config, error);
   if (state == NULL)
     return NULL;
   SlDecoding *decoding = g_new0 (SlDecoding, 1);
   decoding->decoder = decoder;
   decoding->state = state;
+  decoding->threshold = config->threshold;
   decoding->result = g_new0 (SlResult, 1);
   decoding->classes = decoder->classes != NULL ? decoder->classes (config) : 0;
   return decoding;
@@ -210,10 +222,12 @@ sl_decoding_new (const char *name, const SlDecoderConfig *config, GError **error
   copy_params (stated, params);
   SlDecoderConfig with_params = *config;
   with_params.params = params;
+  if (config->threshold == SL_OWN_THRESHOLD)
+    with_params.threshold = ANY_THRESHOLD;
   const SlDecoder *decoder = with_params.decoder = find_decoder (bare, &with_params, error);
   if (decoder == NULL || !check_params (decoder, stated, FALSE, error) || !check_params (decoder, config->params, TRUE, error))
     return NULL;
-  return open_decoding (decoder, &with_params, error);
+  return open_decoding (decoder, &with_params, config->threshold, error);
 }
 
 SlDecoding *
@@ -221,7 +235,7 @@ sl_decoding_new_row (const SlDecoder *decoder, const SlDecoderConfig *config, GE
 {
   SlDecoderConfig of_row = *config;
   of_row.decoder = decoder;
-  return check_config (config, error) ? open_decoding (decoder, &of_row, error) : NULL;
+  return check_config (config, error) ? open_decoding (decoder, &of_row, config->threshold, error) : NULL;
 }
 
 void
@@ -254,6 +268,12 @@ const SlDecoder *
 sl_decoding_decoder (const SlDecoding *decoding)
 {
   return decoding->decoder;
+}
+
+double
+sl_decoding_threshold (const SlDecoding *decoding)
+{
+  return (double) decoding->threshold;
 }
 
 const char *const *

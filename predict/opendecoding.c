@@ -10,9 +10,6 @@
 #include "postprocess/params.h"
 #include "postprocess/plugin.h"
 
-/* For finding out which decoder it is, whose own threshold then counts. */
-#define ANY_THRESHOLD 0.5f
-
 static gboolean
 check_labels (SlDecoding *decoding, const SlLabels *labels, const SlContract *contract, GError **error)
 {
@@ -51,28 +48,13 @@ check_origin (const SlContract *contract, GError **error)
   return FALSE;
 }
 
-static SlDecoding *
-open_decoder (const SlDecodingSettings *settings, const char *name, SlDecoderConfig *config, GError **error)
-{
-  const gdouble threshold = settings->threshold;
-  config->threshold = threshold < 0 ? ANY_THRESHOLD : (gfloat) threshold;
-  if (settings->row != NULL) {
-    config->threshold = threshold < 0 ? settings->row->threshold : (gfloat) threshold;
-    return sl_decoding_new_row (settings->row, config, error);
-  }
-  SlDecoding *decoding = sl_decoding_new (name, config, error);
-  if (decoding == NULL || threshold >= 0 || sl_decoding_decoder (decoding)->threshold == config->threshold)
-    return decoding;
-  config->threshold = sl_decoding_decoder (decoding)->threshold;
-  sl_decoding_free (decoding);
-  return sl_decoding_new (name, config, error);
-}
-
 SlDecoding *
 sl_decoding_open (SlContract *contract, const SlTensorInfo *tensors, guint n, const SlDecodingSettings *settings, SlLabels **labels,
                   GError **error)
 {
-  SlDecoderConfig config = { .max_results = (guint) settings->max_results, .iou_threshold = (gfloat) MAX (settings->iou_threshold, 0) };
+  SlDecoderConfig config = { .max_results = (guint) settings->max_results,
+                             .threshold = settings->threshold < 0 ? SL_OWN_THRESHOLD : (gfloat) settings->threshold,
+                             .iou_threshold = (gfloat) MAX (settings->iou_threshold, 0) };
   const char *decoder = settings->decoder;
   g_autoptr (SlLabels) names = NULL;
   g_autoptr (GPtrArray) all_names = g_ptr_array_new ();
@@ -100,7 +82,8 @@ sl_decoding_open (SlContract *contract, const SlTensorInfo *tensors, guint n, co
   for (guint i = 0; i < config.n_labels; i++)
     g_ptr_array_add (all_names, (gpointer) sl_labels_get (names, i));
   config.label_names = (const char *const *) all_names->pdata;
-  g_autoptr (SlDecoding) decoding = open_decoder (settings, decoder, &config, error);
+  g_autoptr (SlDecoding) decoding =
+    settings->row != NULL ? sl_decoding_new_row (settings->row, &config, error) : sl_decoding_new (decoder, &config, error);
   if (decoding == NULL || !check_labels (decoding, names, contract, error))
     return NULL;
   gboolean own_names;

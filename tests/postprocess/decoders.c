@@ -43,6 +43,33 @@ test_no_match (void)
     "decoders");
 }
 
+/* Where nobody says how sure an object must be, what is stated beside the decoder's name counts, or the decoder's own. */
+static void
+test_own_threshold (void)
+{
+  static const struct
+  {
+    const char *decoder;
+    gfloat threshold;
+    double expected;
+  } cases[] = { { "ssd-raw", SL_OWN_THRESHOLD, 0.5 },
+                { "ssd-raw,threshold=0.625", SL_OWN_THRESHOLD, 0.625 },
+                { "ssd-raw,threshold=0.625", 0.25f, 0.25 },
+                { "ssd-raw", 0, 0 } };
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    SlDecoderConfig config = { .threshold = cases[i].threshold, .max_results = 5, .input_width = 300, .input_height = 300 };
+    g_autoptr (GError) error = NULL;
+    config_add (&config, SL_DTYPE_F32, DIMS (1, 1917, 4), 0, 0);
+    config_add (&config, SL_DTYPE_F32, DIMS (1, 1917, 91), 0, 0);
+    g_autoptr (SlDecoding) decoding = sl_decoding_new (cases[i].decoder, &config, &error);
+    g_assert_no_error (error);
+    g_assert_cmpfloat (sl_decoding_threshold (decoding), ==, cases[i].expected);
+  }
+  SlDecoderConfig config = scores_config ();
+  config.threshold = SL_OWN_THRESHOLD;
+  assert_open_fails ("labels,threshold=2", &config, SL_ERROR_ARGUMENT, "decoder parameter threshold: expected a number 0..1, got '2'");
+}
+
 static void
 test_bad_config (void)
 {
@@ -130,6 +157,7 @@ main (int argc, char **argv)
   g_test_add_func ("/decoders/names", test_names);
   g_test_add_func ("/decoders/no_match", test_no_match);
   g_test_add_func ("/decoders/bad_config", test_bad_config);
+  g_test_add_func ("/decoders/own_threshold", test_own_threshold);
   g_test_add_func ("/decoders/bad_dimensions", test_bad_dimensions);
   g_test_add_func ("/decoders/params", test_params);
   g_test_add_func ("/decoders/most_results", test_most_results);

@@ -78,13 +78,13 @@ test_read (gconstpointer data)
 static void
 test_large (void)
 {
-  const TestSymbol symbol = { 1100, 700, 20, 3 * RAD, TRUE };
-  g_autofree guint8 *pixels = g_malloc (2200 * 1400);
+  const TestSymbol symbol = { 700, 330, 13, 3 * RAD, TRUE };
+  g_autofree guint8 *pixels = g_malloc (1400 * 660);
   g_autofree SlReadCode *code = g_new0 (SlReadCode, 1);
   g_autoptr (SlRegionReader) reader = sl_region_reader_new ();
-  const SlLuma luma = gray_luma (pixels, 2200, 1400);
+  const SlLuma luma = gray_luma (pixels, 1400, 660);
   double box[4];
-  test_draw_symbol (pixels, 2200, 1400, 2200, &symbol);
+  test_draw_symbol (pixels, 1400, 660, 1400, &symbol);
   test_symbol_box (&symbol, box);
   g_assert_cmpint (sl_region_reader_read (reader, &luma, box, SL_READ_LINEAR, in_time (), code), ==, SL_SCAN_FOUND);
   g_assert_cmpstr ((const char *) code->bytes, ==, TEST_EAN_TEXT);
@@ -111,18 +111,18 @@ static void
 test_time_limit (void)
 {
   const TestSymbol symbol = { 100, 100, 4, 0 };
-  const double whole[4] = { 0, 0, 240, 240 }, box[4] = { 50, 50, 150, 150 };
-  g_autofree guint8 *pixels = g_malloc (240 * 240);
+  const double whole[4] = { 0, 0, 160, 160 }, box[4] = { 50, 50, 150, 150 };
+  g_autofree guint8 *pixels = g_malloc (160 * 160);
   g_autofree SlReadCode *code = g_new0 (SlReadCode, 1);
   g_autoptr (SlRegionReader) reader = sl_region_reader_new ();
-  const SlLuma luma = gray_luma (pixels, 240, 240);
-  for (guint y = 0; y < 240; y++)
-    for (guint x = 0; x < 240; x++) {
+  const SlLuma luma = gray_luma (pixels, 160, 160);
+  for (guint y = 0; y < 160; y++)
+    for (guint x = 0; x < 160; x++) {
       const gint u = (gint) (x / 3 % 8) - 3, v = (gint) (y / 3 % 8) - 3, ring = MAX (ABS (u), ABS (v));
-      pixels[y * 240 + x] = ring == 2 || ring == 4 ? 255 : 0;
+      pixels[y * 160 + x] = ring == 2 || ring == 4 ? 255 : 0;
     }
   g_assert_cmpint (sl_region_reader_read (reader, &luma, whole, SL_READ_QR, g_get_monotonic_time (), code), !=, SL_SCAN_FOUND);
-  test_draw_symbol (pixels, 240, 240, 240, &symbol);
+  test_draw_symbol (pixels, 160, 160, 160, &symbol);
   g_assert_cmpint (sl_region_reader_read (reader, &luma, box, SL_READ_QR, in_time (), code), ==, SL_SCAN_FOUND);
   g_assert_cmpstr ((const char *) code->bytes, ==, TEST_QR_TEXT);
 }

@@ -185,6 +185,7 @@ decoder-objectness=no
 decoder-transposed=no
 decoder-activation=sigmoid
 decoder-strides=8,16,32
+decoder-threshold=0.6
 decoder-iou-threshold=0.45
 decoder-agnostic=yes
 '''
