@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Manual pages and completions, which scripts/docs/ makes of --describe-options, against --help: the same commands, and in each the same
 options, values and short names; and what data/sightline.1 says of options is of options that there are."""
+import functools
 import os
 import re
 import shutil
@@ -27,6 +28,7 @@ def read(*path):
         return file.read()
 
 
+@functools.lru_cache(maxsize=None)
 def commands():
     """{"bench model": summary or None} of all commands, as --help lists them."""
     listed = dict(re.findall(r"^  (\w+) +(\w.*)$", run("--help").expect(0).out, flags=re.M))
@@ -38,6 +40,7 @@ def commands():
     return listed
 
 
+@functools.lru_cache(maxsize=None)
 def help_options(command):
     """{long name: (short name, value)}"""
     text = run(*command.split(), "--help").expect(0).out
