@@ -49,6 +49,7 @@ class Camera:
         reference.wait()
         self.seen, self.wrong, self.twice, self.ages = set(), 0, 0, []
         element = f"slremote location={location} deadline=1000 contract-timeout=60000"
+        self.begun = time.monotonic()
         self.process = launch(SOURCE.format(live="is-live=true", colour=colour, frames=frames, element=element))
         self.thread = threading.Thread(target=self.read)
         self.thread.start()
@@ -91,9 +92,9 @@ class Pool:
             process.wait()
 
 
-def torment(pool, seconds, chance):
-    """Kills and starts again; gives the times at which all were there, and until when."""
-    end, whole = time.monotonic() + seconds, []
+def torment(pool, end, chance):
+    """Kills and starts again until @end; gives the times from and to which all were there."""
+    whole = []
     deaths = [0, 0]
     while True:
         begun = time.monotonic()
@@ -127,7 +128,7 @@ def main():
         cameras = [Camera(i, options.model, pool.location, frames) for i in range(options.cameras)]
         time.sleep(3)
         before = sum(resident(camera.process.pid) for camera in cameras)
-        whole, deaths = torment(pool, options.minutes * 60 - 8, random.Random(options.seed))
+        whole, deaths = torment(pool, cameras[0].begun + options.minutes * 60 - 5, random.Random(options.seed))
         alive = all(camera.process.poll() is None for camera in cameras)
         after = sum(resident(camera.process.pid) for camera in cameras) if alive else 0
         for camera in cameras:
