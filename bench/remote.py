@@ -9,6 +9,7 @@ remote.py SIGHTLINE fleet MODEL       many cameras (--cameras, --rate, --seconds
 Run it by `meson devenv`, which has the plugin files.
 """
 import argparse
+import atexit
 import json
 import os
 import resource
@@ -49,6 +50,8 @@ class Pool:
         self.location = f"mqtt://127.0.0.1:{self.port}/models"
         self.workers = [subprocess.Popen([sightline, "serve", f"bench={model}", "--location", self.location], **quiet)
                         for _ in range(workers)]
+        for process in [self.broker, *self.workers]:
+            atexit.register(process.kill)
         time.sleep(2)
 
     def cpu(self):

@@ -8,6 +8,7 @@ Each camera has another picture, whose predictions slinfer gives before. Every l
 `meson devenv`, which has the plugin files. Exit status 1 when a line was wrong, came twice, or a camera's process ended.
 """
 import argparse
+import atexit
 import json
 import os
 import random
@@ -78,6 +79,7 @@ class Pool:
         self.commands += [[options.sightline, "serve", f"chaos={options.model}", "--location", location]] * options.workers
         self.processes = [subprocess.Popen(command, **QUIET) for command in self.commands]
         self.location = location + "/chaos"
+        atexit.register(self.close)
 
     def kill(self, which):
         self.processes[which].kill()
