@@ -183,21 +183,33 @@ check_input_shape (const SlGraph *graph, const char *stated, GError **error)
   return FALSE;
 }
 
+/* (transfer full): an empty graph of the file, its Source with it; *@bytes (transfer full): the file's; *@fd is closed. */
+static SlGraph *
+start_graph (SlModel *model, int *fd, const SlModelLoadOptions *options, const SlModelReader **reader, GBytes **bytes, GError **error)
+{
+  g_autoptr (SlFileImage) image = read_file (model, fd, reader, error);
+  if (image == NULL)
+    return NULL;
+  *bytes = sl_file_image_bytes (image);
+  SlGraph *graph = sl_graph_new (*bytes);
+  Source *source = g_new0 (Source, 1);
+  source->format = (*reader)->name;
+  sl_graph_set_source (graph, source, source_free);
+  sl_graph_set_file (graph, image);
+  sl_graph_set_limit (graph, options->tensor_limit);
+  return graph;
+}
+
 /* (transfer full): a prepared graph of the file, its Source with it; *@fd is closed. */
 static SlGraph *
 read_graph (SlModel *model, int *fd, const SlModelLoadOptions *options, GError **error)
 {
   const SlModelReader *reader = NULL;
-  g_autoptr (SlFileImage) image = read_file (model, fd, &reader, error);
-  if (image == NULL)
+  g_autoptr (GBytes) bytes = NULL;
+  g_autoptr (SlGraph) graph = start_graph (model, fd, options, &reader, &bytes, error);
+  if (graph == NULL)
     return NULL;
-  g_autoptr (GBytes) bytes = sl_file_image_bytes (image);
-  g_autoptr (SlGraph) graph = sl_graph_new (bytes);
-  Source *source = g_new0 (Source, 1);
-  source->format = reader->name;
-  sl_graph_set_source (graph, source, source_free);
-  sl_graph_set_file (graph, image);
-  sl_graph_set_limit (graph, options->tensor_limit);
+  Source *source = sl_graph_source (graph);
   sl_graph_set_work_limit (graph, options->work_limit);
   if (!reader->read (bytes, &(SlReaderSource){ model->path, options->input_shape, options->keep_activations }, graph, &source->metadata,
                      error)
@@ -218,16 +230,11 @@ static SlGraph *
 read_skeleton (SlModel *model, int *fd, const SlModelLoadOptions *options, GError **error)
 {
   const SlModelReader *reader = NULL;
-  g_autoptr (SlFileImage) image = read_file (model, fd, &reader, error);
-  if (image == NULL)
+  g_autoptr (GBytes) bytes = NULL;
+  g_autoptr (SlGraph) graph = start_graph (model, fd, options, &reader, &bytes, error);
+  if (graph == NULL)
     return NULL;
-  g_autoptr (GBytes) bytes = sl_file_image_bytes (image);
-  g_autoptr (SlGraph) graph = sl_graph_new (bytes);
-  Source *source = g_new0 (Source, 1);
-  source->format = reader->name;
-  sl_graph_set_source (graph, source, source_free);
-  sl_graph_set_file (graph, image);
-  sl_graph_set_limit (graph, options->tensor_limit);
+  Source *source = sl_graph_source (graph);
   if (!reader->describe (bytes, &source->metadata, error) || !sl_backend_skeleton (model->external, options->input_shape, graph, error)
       || !sl_fixed_inputs_apply (model->fixed, graph, &source->metadata.data_files, error)
       || !sl_graph_set_whole (graph, sl_external_title (sl_external_model_name (model->external)), error))
