@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The table of readers, and the thread that one runs on. Picture and code belong to the thread while it is busy, else to whoever calls; the
- * last of the two frees them.
+ * The table of readers, and the thread that one runs on. Picture and code belong to the thread while it is busy, else to whoever calls. A
+ * thread that is busy when it is no longer wanted is left alone, and frees all at its end.
  */
 #include "config.h"
 #include "read/scan.h"
@@ -21,7 +21,8 @@ struct _SlScan
   GCond change;
   const SlReader *reader;
   gpointer scanner;
-  gboolean is_busy, is_over; /* lock */
+  gboolean is_busy, is_over, is_left; /* lock */
+  GThread *thread;
   gboolean found;
   SlReadHow how;
   SlGray picture;
@@ -55,8 +56,10 @@ work (gpointer data)
     scan->is_busy = FALSE;
     g_cond_broadcast (&scan->change);
   }
+  const gboolean left = scan->is_left;
   g_mutex_unlock (&scan->lock);
-  destroy (scan);
+  if (left)
+    destroy (scan);
   return NULL;
 }
 
@@ -72,12 +75,11 @@ sl_scan_new (void)
   scan->scanner = scanner;
   g_mutex_init (&scan->lock);
   g_cond_init (&scan->change);
-  GThread *thread = g_thread_try_new ("read", work, scan, NULL);
-  if (thread == NULL) {
+  scan->thread = g_thread_try_new ("read", work, scan, NULL);
+  if (scan->thread == NULL) {
     destroy (scan);
     return NULL;
   }
-  g_thread_unref (thread);
   return scan;
 }
 
@@ -87,9 +89,17 @@ sl_scan_free (SlScan *scan)
   if (scan == NULL)
     return;
   g_mutex_lock (&scan->lock);
+  GThread *thread = scan->thread;
+  const gboolean left = scan->is_left = scan->is_busy;
   scan->is_over = TRUE;
   g_cond_broadcast (&scan->change);
   g_mutex_unlock (&scan->lock);
+  if (left) {
+    g_thread_unref (thread);
+    return;
+  }
+  g_thread_join (thread);
+  destroy (scan);
 }
 
 guint
