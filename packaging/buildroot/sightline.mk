@@ -12,7 +12,7 @@ SIGHTLINE_SOURCE = sightline-$(SIGHTLINE_VERSION).tar.gz
 SIGHTLINE_LICENSE = LGPL-2.1-or-later
 SIGHTLINE_LICENSE_FILES = LICENSE
 SIGHTLINE_INSTALL_STAGING = YES
-SIGHTLINE_DEPENDENCIES = host-pkgconf gst1-plugins-base gstreamer1 libglib2 xnnpack
+SIGHTLINE_DEPENDENCIES = host-pkgconf gst1-plugins-base gstreamer1 libglib2 xnnpack zlib
 SIGHTLINE_CONF_OPTS = \
 	-Dtests=disabled \
 	-Dbench=disabled \
@@ -46,6 +46,13 @@ SIGHTLINE_DEPENDENCIES += libyuv
 SIGHTLINE_CONF_OPTS += -Dlibyuv=enabled
 else
 SIGHTLINE_CONF_OPTS += -Dlibyuv=disabled
+endif
+
+ifeq ($(BR2_PACKAGE_ZBAR),y)
+SIGHTLINE_DEPENDENCIES += zbar
+SIGHTLINE_CONF_OPTS += -Dzbar=enabled
+else
+SIGHTLINE_CONF_OPTS += -Dzbar=disabled
 endif
 
 ifeq ($(BR2_PACKAGE_PANGO),y)

@@ -47,7 +47,7 @@ mkdir -p "$root/usr/bin" "$root/usr/sbin" "$root/usr/lib" "$root/usr/lib64" "$ro
 mkdir -m 1777 "$root/tmp"
 
 multiarch=$(dirname "$(ldconfig -p | sed -n 's/.*libsightline-1\.0\.so\.0 .*=> //p' | head -n 1)")
-files="/usr/bin/sightline $multiarch/sightline/sightline-commands.so"
+files="/usr/bin/sightline $(find "$multiarch/sightline" -name 'sightline-*.so' | tr '\n' ' ')"
 files="$files $(find "$multiarch/gstreamer-1.0" -name 'libgstsightline*.so' -o -name libgsttypefindfunctions.so | tr '\n' ' ')"
 for element in $elements; do
   plugin=$(gst-inspect-1.0 "$element" 2>/dev/null | sed -n 's/^ *Filename *//p')

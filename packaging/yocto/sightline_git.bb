@@ -12,7 +12,7 @@ SRCREV ?= "${AUTOREV}"
 PV = "0.1.0+git${SRCPV}"
 S = "${WORKDIR}/git"
 
-DEPENDS = "glib-2.0 gstreamer1.0 gstreamer1.0-plugins-base xnnpack pthreadpool"
+DEPENDS = "glib-2.0 zlib gstreamer1.0 gstreamer1.0-plugins-base xnnpack pthreadpool"
 inherit meson pkgconfig
 
 PACKAGECONFIG ??= "overlay mqtt http json libyuv"
@@ -21,6 +21,7 @@ PACKAGECONFIG[mqtt] = "-Dmqtt=enabled,-Dmqtt=disabled,mosquitto"
 PACKAGECONFIG[http] = "-Dhttp=enabled,-Dhttp=disabled,libsoup"
 PACKAGECONFIG[json] = "-Djson=enabled,-Djson=disabled,json-glib"
 PACKAGECONFIG[libyuv] = "-Dlibyuv=enabled,-Dlibyuv=disabled,libyuv"
+PACKAGECONFIG[zbar] = "-Dzbar=enabled,-Dzbar=disabled,zbar"
 PACKAGECONFIG[analytics] = "-Danalytics=enabled,-Danalytics=disabled,gstreamer1.0-plugins-bad"
 EXTRA_OEMESON = "--buildtype=release -Dtests=disabled -Dbench=disabled -Dopencv=disabled -Dintrospection=disabled -Dvapi=disabled"
 
