@@ -115,6 +115,18 @@ sl_dmabuf_offer (GstCaps *caps)
   return caps;
 }
 
+gboolean
+sl_dmabuf_is_wanted (GstCaps *filter)
+{
+  if (filter == NULL)
+    return TRUE;
+  for (guint i = 0; i < gst_caps_get_size (filter); i++)
+    if (gst_structure_has_name (gst_caps_get_structure (filter, i), "video/x-raw")
+        && gst_caps_features_is_equal (gst_caps_get_features (filter, i), GST_CAPS_FEATURES_MEMORY_SYSTEM_MEMORY))
+      return FALSE;
+  return TRUE;
+}
+
 static gboolean
 in_dmabuf (GstCaps *caps, guint i)
 {

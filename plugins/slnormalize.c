@@ -440,16 +440,21 @@ frame_caps (void)
 }
 
 static GstCaps *
-other_side (const GstCaps *one, gpointer direction)
+all_tensors (const GstCaps *frames, gpointer data)
 {
-  const gboolean sink = *(const GstPadDirection *) direction == GST_PAD_SINK;
-  return sink ? tensor_caps () : frame_caps ();
+  return tensor_caps ();
+}
+
+static GstCaps *
+all_frames (const GstCaps *tensors, gpointer filter)
+{
+  return sl_dmabuf_is_wanted (filter) ? frame_caps () : gst_caps_from_string (SINK_CAPS);
 }
 
 static GstCaps *
 sl_normalize_transform_caps (GstBaseTransform *base, GstPadDirection direction, GstCaps *caps, GstCaps *filter)
 {
-  return sl_caps_transform (caps, filter, other_side, &direction);
+  return sl_caps_transform (caps, filter, direction == GST_PAD_SINK ? all_tensors : all_frames, filter);
 }
 
 static gboolean

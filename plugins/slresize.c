@@ -142,7 +142,7 @@ sl_resize_transform_caps (GstBaseTransform *base, GstPadDirection direction, Gst
       gst_structure_set (other, "pixel-aspect-ratio", GST_TYPE_FRACTION_RANGE, 1, G_MAXINT, G_MAXINT, 1, NULL);
     all = gst_caps_merge_structure (all, other);
   }
-  if (direction == GST_PAD_SRC)
+  if (direction == GST_PAD_SRC && sl_dmabuf_is_wanted (filter))
     all = sl_dmabuf_offer (all);
   if (filter != NULL) {
     GstCaps *filtered = gst_caps_intersect_full (filter, all, GST_CAPS_INTERSECT_FIRST);

@@ -243,6 +243,38 @@ test_offered (void)
   g_assert_true (gst_caps_is_empty (none));
 }
 
+/* (transfer full): what an element with a source pad of @caps, in the order of its liking, may give to @element. */
+static GstCaps *
+allowed (const char *element, const char *caps)
+{
+  g_autoptr (GstElement) taker = gst_object_ref_sink (gst_element_factory_make (element, NULL));
+  g_autoptr (GstPad) sink = gst_element_get_static_pad (taker, "sink");
+  g_autoptr (GstCaps) all = gst_caps_from_string (caps);
+  g_autoptr (GstPadTemplate) template = gst_object_ref_sink (gst_pad_template_new ("src", GST_PAD_SRC, GST_PAD_ALWAYS, all));
+  g_autoptr (GstPad) src = gst_object_ref_sink (gst_pad_new_from_template (template, "src"));
+  g_assert_cmpint (gst_pad_link (src, sink), ==, GST_PAD_LINK_OK);
+  GstCaps *both = gst_pad_get_allowed_caps (src);
+  gst_pad_unlink (src, sink);
+  return both;
+}
+
+/* A decoder on a GPU, which lists its own memory first, and one that has no other memory. */
+static void
+test_chosen (void)
+{
+  static const char *const elements[] = { "slnormalize", "slresize", "slpredict" };
+  for (guint i = 0; i < G_N_ELEMENTS (elements); i++) {
+    g_autoptr (GstCaps) caps =
+      allowed (elements[i], "video/x-raw(memory:VAMemory),format=NV12; video/x-raw(memory:DMABuf),format=NV12; video/x-raw,format=NV12");
+    g_autoptr (GstCaps) only = allowed (elements[i], "video/x-raw(memory:DMABuf),format=NV12");
+    g_test_message ("%s", elements[i]);
+    g_assert_cmpuint (gst_caps_get_size (caps), ==, 1);
+    g_assert_true (gst_caps_features_is_equal (gst_caps_get_features (caps, 0), GST_CAPS_FEATURES_MEMORY_SYSTEM_MEMORY));
+    g_assert_cmpuint (gst_caps_get_size (only), ==, 1);
+    g_assert_true (gst_caps_features_contains (gst_caps_get_features (only, 0), "memory:DMABuf"));
+  }
+}
+
 int
 main (int argc, char **argv)
 {
@@ -252,5 +284,6 @@ main (int argc, char **argv)
   g_test_add_func ("/dmabuf/unmappable", test_unmappable);
   g_test_add_func ("/dmabuf/names", test_names);
   g_test_add_func ("/dmabuf/offered", test_offered);
+  g_test_add_func ("/dmabuf/chosen", test_chosen);
   return test_elements_run ();
 }

@@ -144,7 +144,8 @@ test_written (void)
   g_assert_true (g_str_has_prefix (json, "{\"source\":\"camera 1\",\"frame\":7,\"timestamp\":40000000,"));
   g_assert_nonnull (strstr (json, "\"runs\":[0,1,1,2,255,1,1,1,0,1]"));
   g_assert_nonnull (strstr (json, "\"latency\":{\"age\":100,\"preprocess\":20,\"inference\":60,\"decode\":5}"));
-  g_assert_cmpstr (text, ==, "sky 0.5\nyaw -12.5 degrees\ncat 0.75 10 20 30 40 12\n  qr-code hello\n  tabby 0.625\n  unknown 0.5 0 0 100 100\n");
+  g_assert_cmpstr (text, ==,
+                   "sky 0.5\nyaw -12.5 degrees\ncat 0.75 10 20 30 40 12\n  qr-code hello\n  tabby 0.625\n  unknown 0.5 0 0 100 100\n");
 }
 
 static void
