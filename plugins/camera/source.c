@@ -470,6 +470,8 @@ name_sensor (const Sensor *sensor, const SlCameraUri *uri, GstElement *source)
     const gint64 time = (gint64) uri->exposure * (sensor->in_ns ? 1000 : 1);
     g_autofree char *text =
       sensor->in_ns ? g_strdup_printf ("%" G_GINT64_FORMAT " %" G_GINT64_FORMAT, time, time) : g_strdup_printf ("%" G_GINT64_FORMAT, time);
+    if (has_property (source, "exposure-time-mode")) /* of newer libcamera, which leaves the time alone unless this says so */
+      gst_util_set_object_arg (G_OBJECT (source), "exposure-time-mode", "manual");
     gst_util_set_object_arg (G_OBJECT (source), sensor->exposure, text);
   }
 }

@@ -31,7 +31,7 @@ typedef GstPushSrcClass SensorClass;
 
 /* What was asked for last. */
 static GMutex lock;
-static char *asked_name, *asked_exposure;
+static char *asked_name, *asked_exposure, *asked_mode;
 
 GType sensor_get_type (void);
 G_DEFINE_TYPE (Sensor, sensor, GST_TYPE_PUSH_SRC)
@@ -77,7 +77,7 @@ sensor_set_property (GObject *object, guint id, const GValue *value, GParamSpec 
   GValue text = G_VALUE_INIT;
   g_value_init (&text, G_TYPE_STRING);
   g_value_transform (value, &text);
-  char **asked = id <= 3 ? &asked_name : &asked_exposure;
+  char **asked = id <= 3 ? &asked_name : id <= 5 ? &asked_exposure : &asked_mode;
   g_mutex_lock (&lock);
   g_free (*asked);
   *asked = g_value_dup_string (&text);
@@ -99,6 +99,7 @@ sensor_class_init (SensorClass *klass)
   g_object_class_install_property (object_class, 3, g_param_spec_int ("sensor-id", NULL, NULL, 0, 255, 0, flags));
   g_object_class_install_property (object_class, 4, g_param_spec_int ("exposure-time", NULL, NULL, 0, G_MAXINT, 0, flags));
   g_object_class_install_property (object_class, 5, g_param_spec_string ("exposuretimerange", NULL, NULL, NULL, flags));
+  g_object_class_install_property (object_class, 6, g_param_spec_string ("exposure-time-mode", NULL, NULL, NULL, flags));
   gst_element_class_add_static_pad_template (GST_ELEMENT_CLASS (klass), &sensor_template);
   gst_element_class_set_static_metadata (GST_ELEMENT_CLASS (klass), "Test sensor", "Source/Video", "Stands in for a camera", "-");
 }
@@ -171,8 +172,10 @@ expect_asked (const char *name, const char *exposure)
   g_mutex_lock (&lock);
   g_assert_cmpstr (asked_name, ==, name);
   g_assert_cmpstr (asked_exposure, ==, exposure);
+  g_assert_cmpstr (asked_mode, ==, exposure != NULL ? "manual" : NULL);
   g_clear_pointer (&asked_name, g_free);
   g_clear_pointer (&asked_exposure, g_free);
+  g_clear_pointer (&asked_mode, g_free);
   g_mutex_unlock (&lock);
 }
 
