@@ -512,7 +512,7 @@ test_tracer (void)
   g_test_trap_subprocess ("/conduct/tracer/subprocess/peer", PEER_PATIENCE, 0);
   const gboolean traces = g_test_trap_has_passed ();
   if (traces)
-    g_test_trap_subprocess ("/conduct/tracer/subprocess/ours", 0, 0);
+    g_test_trap_subprocess ("/conduct/tracer/subprocess/ours", 12 * PEER_PATIENCE, 0);
   for (guint i = 0; i < G_N_ELEMENTS (names); i++)
     g_unsetenv (names[i]);
   if (!traces) {

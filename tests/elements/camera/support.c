@@ -67,9 +67,8 @@ test_assert_grown (guint64 before)
   g_assert_cmpuint (grown, <, (test_is_slow () ? 1200 : 300) * 1024); /* sanitizers keep freed memory for a while */
 }
 
-/* A test that fails leaves no server behind. */
-static void
-die_with_parent (gpointer data)
+void
+test_die_with_parent (gpointer data)
 {
   prctl (PR_SET_PDEATHSIG, SIGKILL);
 }
@@ -101,7 +100,7 @@ test_server_start (TestServer *server, const char *program, guint port, const ch
   g_autofree char *command = g_strdup_printf ("%s --port %u %s", path, port, arguments);
   g_auto (GStrv) argv = g_strsplit (command, " ", -1);
   g_autoptr (GSubprocessLauncher) launcher = g_subprocess_launcher_new (G_SUBPROCESS_FLAGS_STDOUT_PIPE);
-  g_subprocess_launcher_set_child_setup (launcher, die_with_parent, NULL, NULL);
+  g_subprocess_launcher_set_child_setup (launcher, test_die_with_parent, NULL, NULL);
   g_subprocess_launcher_unsetenv (launcher, "LD_PRELOAD");
   g_autoptr (GError) error = NULL;
   server->process = g_subprocess_launcher_spawnv (launcher, (const gchar *const *) argv, &error);
