@@ -20,7 +20,10 @@ fi
 # A build in a copy: dpkg-buildpackage writes beside the tree that it builds, and into it.
 mkdir -p "$folder"
 rm -rf "$folder/sightline"
-rm -f "$folder"/*_[0-9]*_*.deb "$folder"/sightline_[0-9]*.buildinfo "$folder"/sightline_[0-9]*.changes
+sed -n 's/^Package: //p' debian/control | while read -r name; do
+  rm -f "$folder/$name"_[0-9]*_*.deb "$folder/$name-dbgsym"_[0-9]*_*.deb
+done
+rm -f "$folder"/sightline_[0-9]*.buildinfo "$folder"/sightline_[0-9]*.changes
 mkdir "$folder/sightline"
 git ls-files -z | tar -c --null --files-from=- | tar -x -C "$folder/sightline"
 git rev-parse --short=12 HEAD >"$folder/sightline/.commit" 2>/dev/null || true
