@@ -66,6 +66,8 @@ read_name (SlGallery *self, SlJsonReader *reader, GHashTable *seen)
 {
   const guint before = self->n_vectors;
   const char *name = g_intern_string (reader->key->str);
+  if (name[0] == '\0')
+    return sl_json_reader_fail (reader, "expected a name for each list of vectors, got an empty one");
   if (!g_hash_table_add (seen, (gpointer) name))
     return sl_json_reader_fail (reader, "'%s' stands there twice: expected each name once, with all its vectors", name);
   if (!sl_json_reader_enter (reader, SL_JSON_LIST))

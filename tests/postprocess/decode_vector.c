@@ -205,6 +205,7 @@ test_bad_gallery (void)
     { "{\"anna\": [[1e60, 2]]}", "'anna': expected finite numbers, got 1e+60" },
     { "{\"anna\": [[0, 0]]}", "'anna': expected a vector with a direction, got zeros" },
     { "{\"anna\": [[1, 2]], \"anna\": [[1, 2]]}", "'anna' stands there twice" },
+    { "{\"\": [[1, 2]]}", "expected a name for each list of vectors, got an empty one" },
     { "{\"anna\": [[1, 2]]} x", "more behind the end of the value" },
     { many->str, "more than 100000 vectors or 33554432 numbers" },
   };
