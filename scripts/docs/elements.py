@@ -6,7 +6,9 @@
 
 writes FOLDER/ELEMENT.md and FOLDER/README.md, their index. Needs Debian's python3-gi and GStreamer's typelib.
 """
+import atexit
 import os
+import shutil
 import sys
 import tempfile
 
@@ -19,9 +21,15 @@ BASES = {"GObject", "GstObject", "GstElement", "GstBin", "GstBaseTransform", "Gs
 
 def load(files):
     """[GstElementFactory] of the plugin files, by name."""
-    os.environ.setdefault("GST_REGISTRY", os.path.join(tempfile.mkdtemp(prefix="sightline-docs-"), "registry"))
+    if "GST_REGISTRY" not in os.environ:
+        folder = tempfile.mkdtemp(prefix="sightline-docs-")
+        atexit.register(shutil.rmtree, folder, ignore_errors=True)
+        os.environ["GST_REGISTRY"] = os.path.join(folder, "registry")
     import gi
-    gi.require_version("Gst", "1.0")
+    try:
+        gi.require_version("Gst", "1.0")
+    except ValueError as error:
+        raise ImportError(str(error)) from error
     from gi.repository import Gst
     Gst.init(None)
     found = []

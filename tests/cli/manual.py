@@ -98,7 +98,7 @@ def bash_completes(words):
     script = '. "$0/bash/sightline"; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _sightline; printf "%s\\n" "${COMPREPLY[@]}"'
     done = subprocess.run(["bash", "-c", script, make("completion"), *split], capture_output=True, text=True, check=True)
     assert done.stderr == "", done.stderr
-    return set(done.stdout.split())
+    return set(done.stdout.splitlines()) - {""}
 
 
 def test_bash():
