@@ -146,6 +146,23 @@ test_predictions (void)
   fixture_clear (&f);
 }
 
+/* What is found in tiles is found on their frame, which is told once. */
+static void
+test_tiles (void)
+{
+  Fixture f;
+  g_auto (SlFeedFrame) frame = { 0 };
+  fixture_init (&f, "slpredict tiles=2x2 !");
+  push (&f, 1);
+  sl_feed_want_frame (f.feed);
+  push (&f, 2);
+  g_assert_cmpint (g_atomic_int_get (&f.notified), ==, 1);
+  g_assert_true (sl_feed_take_frame (f.feed, &frame));
+  g_assert_cmpuint (first_byte (&frame), ==, 2);
+  g_assert_nonnull (frame.predictions);
+  fixture_clear (&f);
+}
+
 /* Behind an slanalyze: the frame has its zones, and what was found is told all the same. */
 static void
 test_analysed (void)
@@ -219,6 +236,7 @@ main (int argc, char **argv)
   sl_elements_register_static ();
   g_test_add_func ("/feed/unwanted", test_unwanted);
   g_test_add_func ("/feed/predictions", test_predictions);
+  g_test_add_func ("/feed/tiles", test_tiles);
   g_test_add_func ("/feed/analysed", test_analysed);
   g_test_add_func ("/feed/old", test_old);
   g_test_add_func ("/feed/owed", test_owed);

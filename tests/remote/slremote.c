@@ -14,6 +14,7 @@
 #include <sys/wait.h>
 
 #include "plugins/elements.h"
+#include "plugins/meta/frame_meta.h"
 #include "remote/message.h"
 #include "tests/elements/process.h"
 #include "tests/elements/support.h"
@@ -409,9 +410,9 @@ test_fallback (void)
   close_pool (&pool);
 }
 
-/* Without a fallback a frame passes, marked as one that nobody looked at, and a message says so. */
+/* Without a fallback a frame passes once, however many tensors are made of it, and a message says so. */
 static void
-test_lost (void)
+test_lost (gconstpointer tiles)
 {
   Pool pool;
   const guint8 colour[3] = { 200, 60, 20 };
@@ -420,14 +421,19 @@ test_lost (void)
     return;
   GPid worker = serve (&pool, NULL, NULL);
   g_autofree char *launch = g_strdup_printf (
-    "slnormalize ! slremote name=r location=mqtt://127.0.0.1:%u/models/toy contract-timeout=100000 deadline=300 ! slpostprocess decoder=labels",
-    pool.port);
+    "slnormalize tiles=%s ! slremote name=r location=mqtt://127.0.0.1:%u/models/toy contract-timeout=100000 deadline=300 ! "
+    "slpostprocess decoder=labels",
+    (const char *) tiles, pool.port);
   TestLine line = test_line_open (launch, "video/x-raw", caps);
   test_kill (&worker, SIGKILL);
-  g_assert_cmpint (gst_harness_push (line.harness, test_frame (caps, colour, 0)), ==, GST_FLOW_OK);
-  g_autoptr (GstBuffer) out = gst_harness_pull (line.harness);
-  g_assert_nonnull (out);
-  g_assert_cmpuint (gst_buffer_get_size (out), ==, 48);
+  for (guint i = 0; i < 2; i++) {
+    g_assert_cmpint (gst_harness_push (line.harness, test_frame (caps, colour, i)), ==, GST_FLOW_OK);
+    g_autoptr (GstBuffer) out = gst_harness_pull (line.harness);
+    g_assert_nonnull (out);
+    g_assert_cmpuint (gst_buffer_get_size (out), ==, 48);
+    g_assert_cmpuint (GST_BUFFER_PTS (out), ==, i);
+    g_assert_cmpint (sl_buffer_get_frame_meta (out)->content, ==, SL_FRAME_SKIPPED);
+  }
   g_autofree char *text = wait_for_text (line.bus, GST_MESSAGE_WARNING, "no worker answers for");
   g_assert_nonnull (strstr (text, "frames pass without predictions from now on, and are counted in lost"));
   test_line_close (line.harness, line.bus);
@@ -699,7 +705,8 @@ main (int argc, char **argv)
   g_test_add_func ("/slremote/worker-killed", test_worker_killed);
   g_test_add_func ("/slremote/broker-restarts", test_broker_restarts);
   g_test_add_func ("/slremote/fallback", test_fallback);
-  g_test_add_func ("/slremote/lost", test_lost);
+  g_test_add_data_func ("/slremote/lost", "1x1", test_lost);
+  g_test_add_data_func ("/slremote/lost/tiles", "2x1", test_lost);
   g_test_add_func ("/slremote/start-refused", test_start_refused);
   g_test_add_func ("/slremote/contradiction", test_contradiction);
   g_test_add_func ("/slremote/replace", test_replace);
