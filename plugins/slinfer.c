@@ -254,7 +254,10 @@ sl_infer_transform (GstBaseTransform *base, GstBuffer *in, GstBuffer *out)
   SlFrameMeta *meta = sl_buffer_get_frame_meta (out);
   if (meta != NULL)
     meta->inferred = end;
-  sl_stage_latency_note (&self->latency, GST_ELEMENT (self), end - start);
+  if (sl_buffer_is_part (out))
+    sl_stage_latency_note_part (&self->latency, end - start);
+  else
+    sl_stage_latency_note (&self->latency, GST_ELEMENT (self), end - start);
   return GST_FLOW_OK;
 }
 

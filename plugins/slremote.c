@@ -56,6 +56,7 @@ typedef struct
   SlTensorMapping inputs;    /* streaming thread */
   gboolean refused, live, asked_live;
   SlStageLatency latency; /* task */
+  gint64 frame_begun;     /* task: when the first tensor of a frame was sent of which more follow, else 0 */
   SlRemoteLocal *fallback;
   gboolean told_lost, told_trouble, fallback_failed; /* task, and connection's thread */
 } SlRemote;
@@ -554,12 +555,16 @@ note_result (SlRemote *self, GstBuffer *buffer, const SlRemoteEntry *entry)
   GST_OBJECT_UNLOCK (self);
   if (remote)
     self->told_lost = FALSE;
-  sl_stage_latency_note (&self->latency, GST_ELEMENT (self), now - entry->begun);
+  if (!sl_buffer_is_part (buffer))
+    sl_stage_latency_note (&self->latency, GST_ELEMENT (self), now - self->frame_begun);
 }
 
 static GstFlowReturn
 push_result (SlRemote *self, const SlRemoteEntry *entry, GstBuffer *buffer)
 {
+  const gboolean part = sl_buffer_is_part (buffer);
+  if (self->frame_begun == 0)
+    self->frame_begun = entry->begun;
   if (entry->state == SL_REMOTE_LOST)
     warn_lost (self);
   if (entry->state == SL_REMOTE_ANSWERED || (entry->state == SL_REMOTE_LOST && has_fallback (self))) {
@@ -570,6 +575,8 @@ push_result (SlRemote *self, const SlRemoteEntry *entry, GstBuffer *buffer)
   } else if (entry->state == SL_REMOTE_LOST) {
     buffer = sl_remote_make_empty (buffer);
   }
+  if (!part)
+    self->frame_begun = 0;
   return buffer != NULL ? gst_pad_push (self->srcpad, buffer) : GST_FLOW_OK;
 }
 
@@ -600,6 +607,7 @@ static void
 start_task (SlRemote *self)
 {
   set_flow (self, GST_FLOW_OK);
+  self->frame_begun = 0;
   sl_remote_client_unlock (self->client, FALSE);
   gst_pad_start_task (self->srcpad, src_task, self, NULL);
 }

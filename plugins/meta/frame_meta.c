@@ -128,6 +128,13 @@ sl_buffer_is_empty_frame (GstBuffer *buffer)
 }
 
 gboolean
+sl_buffer_is_part (GstBuffer *buffer)
+{
+  const SlFrameMeta *meta = sl_buffer_get_frame_meta (buffer);
+  return meta != NULL && (meta->content == SL_FRAME_OBJECT || meta->content == SL_FRAME_TILE);
+}
+
+gboolean
 sl_buffer_was_looked_at (GstBuffer *buffer)
 {
   const SlFrameMeta *meta = sl_buffer_get_frame_meta (buffer);

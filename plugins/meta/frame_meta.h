@@ -77,6 +77,8 @@ SlFrameMeta *sl_buffer_get_frame_meta (GstBuffer *buffer);
 gboolean sl_frame_meta_latency (const SlFrameMeta *meta, gint64 now, SlLatency *latency);
 /** sl_buffer_is_empty_frame: whether @buffer holds no tensor, only a frame that passes by. */
 gboolean sl_buffer_is_empty_frame (GstBuffer *buffer);
+/** sl_buffer_is_part: whether @buffer holds a tensor of an object or a tile, and more tensors of the same frame follow. */
+gboolean sl_buffer_is_part (GstBuffer *buffer);
 /** sl_buffer_was_looked_at: whether the result of a model that looks for objects is on the frame @buffer, found or not. */
 gboolean sl_buffer_was_looked_at (GstBuffer *buffer);
 

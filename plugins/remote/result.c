@@ -26,7 +26,7 @@ GstBuffer *
 sl_remote_make_empty (GstBuffer *buffer)
 {
   SlFrameMeta *meta = sl_buffer_get_frame_meta (buffer);
-  if (meta == NULL || meta->frame == NULL || meta->content == SL_FRAME_OBJECT || meta->content == SL_FRAME_TILE) {
+  if (meta == NULL || meta->frame == NULL || sl_buffer_is_part (buffer)) {
     gst_buffer_unref (buffer);
     return NULL;
   }

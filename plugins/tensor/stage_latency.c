@@ -10,8 +10,16 @@ sl_stage_latency_start (SlStageLatency *latency, GstElement *element)
 }
 
 void
+sl_stage_latency_note_part (SlStageLatency *latency, gint64 elapsed_us)
+{
+  latency->parts_us += elapsed_us;
+}
+
+void
 sl_stage_latency_note (SlStageLatency *latency, GstElement *element, gint64 elapsed_us)
 {
+  elapsed_us += latency->parts_us;
+  latency->parts_us = 0;
   latency->mean_us = latency->mean_us == 0 ? elapsed_us : latency->mean_us + (elapsed_us - latency->mean_us) / 8;
   GstClockTime mean = (GstClockTime) MAX (latency->mean_us, 0) * GST_USECOND;
   GST_OBJECT_LOCK (element);

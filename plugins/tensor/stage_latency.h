@@ -13,18 +13,21 @@ G_BEGIN_DECLS
 /**
  * SlStageLatency:
  * @mean_us: of the thread that notes times
+ * @parts_us: of that thread, too: what tensors of a frame took of which more follow
  * @announced: object lock: latency last announced
  * @live: object lock: what upstream said in its last answer
  */
 typedef struct
 {
-  gint64 mean_us;
+  gint64 mean_us, parts_us;
   GstClockTime announced;
   gboolean live;
 } SlStageLatency;
 
 void sl_stage_latency_start (SlStageLatency *latency, GstElement *element);
-/** sl_stage_latency_note: a frame took @elapsed_us; announces the mean when a live pipeline has to know. */
+/** sl_stage_latency_note_part: a tensor took @elapsed_us, and more of the same frame follow: their time is the frame's. */
+void sl_stage_latency_note_part (SlStageLatency *latency, gint64 elapsed_us);
+/** sl_stage_latency_note: a frame, or the last tensor of one, took @elapsed_us; announces the mean when a live pipeline has to know. */
 void sl_stage_latency_note (SlStageLatency *latency, GstElement *element, gint64 elapsed_us);
 /** sl_stage_latency_add: adds to upstream's answer to a LATENCY @query. */
 void sl_stage_latency_add (SlStageLatency *latency, GstElement *element, GstQuery *query);

@@ -9,6 +9,7 @@
 #include "plugins/elements.h"
 #include "plugins/meta/frame_meta.h"
 #include "plugins/tensor/caps.h"
+#include "plugins/tensor/stage_latency.h"
 #include "tests/elements/support.h"
 #include "tests/support/tflite_writer.h"
 
@@ -461,6 +462,54 @@ test_latency (void)
   teardown (&fixture);
 }
 
+/* A sink waits for the last tensor of a frame: nothing is announced before it, and then the time of them all. */
+static void
+test_latency_of_parts (void)
+{
+  GstHarness *harness = gst_harness_new_parse ("slinfer"); /* the finder of codes: not a toy */
+  g_autoptr (GstPad) sink = gst_element_get_static_pad (harness->element, "sink");
+  g_autoptr (GstCaps) caps = gst_caps_fixate (gst_pad_query_caps (sink, NULL));
+  g_autoptr (GstBuffer) frame = gst_buffer_new ();
+  SlTensorInfo tensors[SL_MAX_IO];
+  const guint n = sl_tensor_caps_parse (caps, tensors, NULL);
+  g_assert_cmpuint (n, ==, 1);
+  gst_harness_set_src_caps (harness, gst_caps_ref (caps));
+  gst_harness_set_upstream_latency (harness, 0);
+  g_assert_cmpuint (gst_harness_query_latency (harness), ==, 0);
+  for (guint i = 0; i < 4; i++) {
+    GstBuffer *in = gst_buffer_new_allocate (NULL, tensors[0].bytes, NULL);
+    gst_buffer_memset (in, 0, 0, tensors[0].bytes);
+    sl_buffer_add_frame_meta (in, frame, NULL, NULL)->content = i < 3 ? SL_FRAME_TILE : SL_FRAME_AFTER_TILES;
+    gst_buffer_unref (gst_harness_push_and_pull (harness, in));
+    if (i < 3)
+      g_assert_cmpuint (gst_harness_query_latency (harness), ==, 0);
+  }
+  g_assert_cmpuint (gst_harness_query_latency (harness), >, 0);
+  sl_tensor_infos_clear (tensors, n);
+  gst_harness_teardown (harness);
+}
+
+/* What parts took is their frame's, once. */
+static void
+test_latency_sum (void)
+{
+  g_autoptr (GstElement) element = gst_object_ref_sink (gst_element_factory_make ("slinfer", NULL));
+  SlStageLatency latency;
+  GstClockTime least = 0;
+  sl_stage_latency_start (&latency, element);
+  latency.live = TRUE;
+  for (guint frame = 0; frame < 3; frame++) {
+    for (guint i = 0; i < 36; i++)
+      sl_stage_latency_note_part (&latency, 10000);
+    sl_stage_latency_note (&latency, element, 10000);
+    g_autoptr (GstQuery) query = gst_query_new_latency ();
+    gst_query_set_latency (query, TRUE, 30 * GST_MSECOND, GST_CLOCK_TIME_NONE);
+    sl_stage_latency_add (&latency, element, query);
+    gst_query_parse_latency (query, NULL, &least, NULL);
+    g_assert_cmpuint (least, ==, 400 * GST_MSECOND);
+  }
+}
+
 int
 main (int argc, char **argv)
 {
@@ -486,5 +535,7 @@ main (int argc, char **argv)
   g_test_add_func ("/slinfer/tensor-limit", test_tensor_limit);
   g_test_add_func ("/slinfer/meta", test_meta);
   g_test_add_func ("/slinfer/latency", test_latency);
+  g_test_add_func ("/slinfer/latency/parts", test_latency_of_parts);
+  g_test_add_func ("/slinfer/latency/sum", test_latency_sum);
   return test_elements_run ();
 }
