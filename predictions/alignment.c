@@ -12,6 +12,8 @@
 
 #define MOST_SCALE 10.0
 #define MOST_SHIFT 10.0
+/* No picture is as far away, or as large, as this many pixels: keypoints may be anyone's. */
+#define MOST_PIXELS 1e7
 
 static const struct
 {
@@ -151,7 +153,8 @@ make_square (SlTurnedRect *part, double x, double y, double w, double h, double 
                           .width = side * MAX (aspect, 1),
                           .height = side * MAX (1 / aspect, 1),
                           .angle = angle };
-  return side >= 1 && isfinite (part->x) && isfinite (part->y) && isfinite (part->width) && isfinite (part->height);
+  return side >= 1 && fabs (part->x) <= MOST_PIXELS && fabs (part->y) <= MOST_PIXELS && part->width <= MOST_PIXELS
+         && part->height <= MOST_PIXELS;
 }
 
 /* By how much a frame is turned where a line of so many pixels across and down points @degrees. */

@@ -77,6 +77,34 @@ test_unseen (void)
   g_assert_false (sl_alignment_place (&alignment, &object, &two, 100, 100, 1, &part));
 }
 
+/* Keypoints and landmarks may be anyone's: a part that is too far away, too large or no number is none. */
+static void
+test_far (void)
+{
+  static const double wrong[] = { 1e6, -1e6, 1e200, NAN, INFINITY };
+  SlPoint points[39] = { { 0 } };
+  SlObjectView object = { .x_max = 0.5, .y_max = 0.5, .n_points = 2, .points = points };
+  SlAlignment alignment;
+  SlTurnedRect part;
+  g_assert_true (sl_alignment_parse ("from=a,to=b,circle=yes", &alignment, NULL));
+  for (guint i = 0; i < G_N_ELEMENTS (wrong); i++)
+    for (guint k = 0; k < 4; k++) {
+      for (guint at = 0; at < 39; at++)
+        points[at] = (SlPoint){ 0.5, 0.5, 1 };
+      points[1].x = points[34].x = 0.6;
+      object.n_points = 2;
+      g_assert_true (sl_alignment_place (&alignment, &object, &two, 400, 200, 1, &part));
+      *(k % 2 == 0 ? &points[k / 2].x : &points[k / 2].y) = wrong[i];
+      g_assert_false (sl_alignment_place (&alignment, &object, &two, 400, 200, 1, &part));
+      object.n_points = 39;
+      g_assert_true (sl_alignment_follow (&object, 400, 200, 1, &part));
+      *(k % 2 == 0 ? &points[33 + k / 2].x : &points[33 + k / 2].y) = wrong[i];
+      g_assert_false (sl_alignment_follow (&object, 400, 200, 1, &part));
+    }
+  object = (SlObjectView){ .x_min = 1e6, .x_max = 1e6 + 1, .y_max = 1 };
+  g_assert_false (sl_alignment_place (&alignment, &object, NULL, 400, 200, 1, &part));
+}
+
 /* Points on a line of 40 pixels straight up in the middle of a frame of 400x200, for what does not count 100 pixels to the right. */
 static void
 set_points (SlPoint *points, guint n, guint from, guint to, guint64 counted)
@@ -146,6 +174,7 @@ main (int argc, char **argv)
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/alignment/placed", test_placed);
   g_test_add_func ("/alignment/unseen", test_unseen);
+  g_test_add_func ("/alignment/far", test_far);
   g_test_add_func ("/alignment/followed", test_followed);
   g_test_add_func ("/alignment/refused", test_refused);
   return g_test_run ();
