@@ -44,7 +44,7 @@ window_sum (const Check *check, const gint32 weights, gint32 channels, gint32 fi
   return sum;
 }
 
-/* A split for several convolutions, whose outputs are joined, is one convolution, where it can be. */
+/* A split for several convolutions, whose outputs are joined, is one convolution, where it can be and is faster. */
 static void
 test_join_groups (gconstpointer data)
 {
@@ -55,8 +55,8 @@ test_join_groups (gconstpointer data)
   gint32 kernels[GROUPS], parts[GROUPS], joined[GROUPS];
   union
   {
-    gint8 codes[4 * 9 * 4];
-    gfloat reals[4 * 9 * 4];
+    gint8 codes[4 * 9 * 17];
+    gfloat reals[4 * 9 * 17];
   } weights[GROUPS];
   gint32 biases[GROUPS][4];
   gfloat float_biases[GROUPS][4];
@@ -103,8 +103,10 @@ test_join_groups (gconstpointer data)
 }
 
 static const Groups groups[] = {
-  { SL_DTYPE_I8, 1, 1, FALSE, TRUE, 1 },  { SL_DTYPE_I8, 1, 2, FALSE, FALSE, 1 }, { SL_DTYPE_I8, 4, 2, FALSE, TRUE, 1 },
-  { SL_DTYPE_F32, 1, 1, FALSE, TRUE, 1 }, { SL_DTYPE_F32, 2, 3, FALSE, TRUE, 1 }, { SL_DTYPE_I8, 1, 1, TRUE, TRUE, 0 },
+  { SL_DTYPE_I8, 1, 1, FALSE, TRUE, 1 },   { SL_DTYPE_I8, 1, 1, FALSE, FALSE, 1 },  { SL_DTYPE_I8, 1, 1, TRUE, TRUE, 0 },
+  { SL_DTYPE_F32, 1, 1, FALSE, TRUE, 1 },  { SL_DTYPE_F32, 1, 4, FALSE, FALSE, 1 }, { SL_DTYPE_F32, 2, 3, FALSE, TRUE, 1 },
+  { SL_DTYPE_F32, 16, 4, FALSE, TRUE, 1 }, { SL_DTYPE_F32, 17, 4, FALSE, TRUE, 0 }, { SL_DTYPE_I8, 1, 2, FALSE, TRUE, 0 },
+  { SL_DTYPE_I8, 4, 1, FALSE, TRUE, 0 },   { SL_DTYPE_I8, 4, 2, FALSE, TRUE, 0 },
 };
 
 int
