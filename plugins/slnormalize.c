@@ -254,8 +254,10 @@ fill_tensor (SlNormalize *self, const SlObjectRegion *region, SlFrameContent con
   meta->tensor_width = self->spec.width;
   meta->tensor_height = self->spec.height;
   meta->region = region != NULL ? region->index : 0;
-  if (region != NULL)
-    meta->part = region->part;
+  if (content == SL_FRAME_TILE) {
+    meta->part = sl_tiles_seen (&region->part, &affine, meta->tensor_width, meta->tensor_height);
+    meta->divided = self->spec.crop;
+  }
   meta->preprocessed = g_get_monotonic_time ();
   return GST_FLOW_OK;
 }

@@ -615,7 +615,7 @@ gather_tiles (SlPostprocess *self, const SlFrameMeta *meta, SlPredictionView *pr
     sl_tiles_clear (self->tiles);
   if (meta->content == SL_FRAME_TILE) {
     gst_buffer_replace (&self->gathering, meta->frame);
-    sl_tiles_add (self->tiles, prediction, &meta->part);
+    sl_tiles_add (self->tiles, prediction, &meta->part, &meta->divided);
     return TRUE;
   }
   gst_clear_buffer (&self->gathering);

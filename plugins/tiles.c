@@ -5,6 +5,7 @@
  */
 #include "plugins/tiles.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "predict/predictions_private.h"
@@ -62,6 +63,18 @@ sl_tiles_place (const SlRect *part, guint columns, guint rows, guint i)
   return tile;
 }
 
+SlRect
+sl_tiles_seen (const SlRect *tile, const SlAffine *affine, gint width, gint height)
+{
+  double box[4];
+  sl_affine_box (affine, (const double[4]){ 0, 0, width, height }, box);
+  const gint left = (gint) CLAMP (rint (box[0]), tile->x, tile->x + tile->width - 1);
+  const gint top = (gint) CLAMP (rint (box[1]), tile->y, tile->y + tile->height - 1);
+  const gint right = (gint) CLAMP (rint (box[2]), left + 1, tile->x + tile->width);
+  const gint bottom = (gint) CLAMP (rint (box[3]), top + 1, tile->y + tile->height);
+  return (SlRect){ left, top, right - left, bottom - top };
+}
+
 SlTiles *
 sl_tiles_new (void)
 {
@@ -88,29 +101,31 @@ sl_tiles_clear (SlTiles *tiles)
   g_array_set_size (tiles->objects, 0);
 }
 
-/* Whether @low..@high, of a frame of @size, ends at an inner edge of @start..@start + @length. */
+/* Whether @low..@high ends at an edge of @start..@start + @length that is inside @first..@last; all in pixels. */
 static gboolean
-ends_inside (double low, double high, gint start, gint length, gint size)
+ends_inside (double low, double high, gint start, gint length, gint first, gint last)
 {
   const double near = MAX (CUT * length, 2);
-  return (start > 0 && low * size < start + near) || (start + length < size && high * size > start + length - near);
+  return (start > first && low < start + near) || (start + length < last && high > start + length - near);
 }
 
 static gboolean
-is_cut (const SlObjectView *object, const SlRect *tile, const SlPredictionView *frame)
+is_cut (const SlObjectView *object, const SlPredictionView *frame, const SlRect *tile, const SlRect *divided)
 {
-  return ends_inside (object->x_min, object->x_max, tile->x, tile->width, frame->width)
-         || ends_inside (object->y_min, object->y_max, tile->y, tile->height, frame->height);
+  return ends_inside (object->x_min * frame->width, object->x_max * frame->width, tile->x, tile->width, divided->x,
+                      divided->x + divided->width)
+         || ends_inside (object->y_min * frame->height, object->y_max * frame->height, tile->y, tile->height, divided->y,
+                         divided->y + divided->height);
 }
 
 void
-sl_tiles_add (SlTiles *tiles, const SlPredictionView *prediction, const SlRect *tile)
+sl_tiles_add (SlTiles *tiles, const SlPredictionView *prediction, const SlRect *tile, const SlRect *divided)
 {
   SlPredictions *copy = sl_predictions_new (prediction);
   const SlPredictionView *view = sl_predictions_view (copy);
   g_ptr_array_add (tiles->parts, copy);
   for (guint i = 0; i < view->n_objects; i++)
-    if (!is_cut (&view->objects[i], tile, view))
+    if (!is_cut (&view->objects[i], view, tile, divided))
       g_array_append_val (tiles->objects, view->objects[i]);
 }
 

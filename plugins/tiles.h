@@ -26,9 +26,11 @@ SlTiles *sl_tiles_new (void);
 void sl_tiles_free (SlTiles *tiles);
 /** sl_tiles_clear: forgets what was added. */
 void sl_tiles_clear (SlTiles *tiles);
-/** sl_tiles_add: copies the objects of @prediction, of the whole frame's size, which a model saw in the part @tile of it. Those that end at
- *  an edge of it inside the frame are left out: they are cut there, and the next tile or the whole frame has them. */
-void sl_tiles_add (SlTiles *tiles, const SlPredictionView *prediction, const SlRect *tile);
+/** sl_tiles_seen: what a tensor of @width x @height, mapped by @affine, shows of @tile: less than all of it where it is cropped. */
+SlRect sl_tiles_seen (const SlRect *tile, const SlAffine *affine, gint width, gint height);
+/** sl_tiles_add: copies the objects of @prediction, of the whole frame's size, of which a model saw @tile. Those that end at an edge of it inside
+ *  @divided, the part of the frame that tiles are of, are left out: they are cut there, and the next tile or the whole part has them. */
+void sl_tiles_add (SlTiles *tiles, const SlPredictionView *prediction, const SlRect *tile, const SlRect *divided);
 /** sl_tiles_merge: gives @prediction, of the whole frame, the objects that were added, too: at most @most, best first; of two of one class that
  *  overlap by more than @iou, and of any by more than SL_TILES_SAME, the less confident goes. They are @tiles' memory until the next
  *  sl_tiles_clear(). */

@@ -20,6 +20,7 @@ frame_meta_init (GstMeta *meta, gpointer params, GstBuffer *buffer)
   self->captured = self->started = self->preprocessed = self->inferred = self->decoded = 0;
   self->content = SL_FRAME_WHOLE;
   self->region = 0;
+  self->part = self->divided = (SlRect){ 0 };
   self->serial = 0;
   self->number = SL_NO_NUMBER;
   self->follows = FALSE;

@@ -39,7 +39,7 @@ typedef enum
  *   @inferred, @decoded: when the stage ended; 0 = not yet
  * @content: what the buffer holds
  * @region: with SL_FRAME_OBJECT and SL_FRAME_LAST_OBJECT: which of the frame's region metas, counted from 0
- * @part: with SL_FRAME_TILE: the pixels of the frame that the tensor shows
+ * @part, @divided: with SL_FRAME_TILE: the pixels of the frame that the tensor shows, and those that all tiles are of
  * @serial: number that slpredict gives each frame that it takes
  * @follows: slnormalize wants to be told where landmarks were
  * @number: of the frame in its stream, from 0, as predictions name it; SL_NO_NUMBER before slpostprocess has seen it
@@ -55,7 +55,7 @@ typedef struct
   gint64 captured, started, preprocessed, inferred, decoded;
   SlFrameContent content;
   guint region;
-  SlRect part;
+  SlRect part, divided;
   guint64 serial, number;
   gboolean follows;
 } SlFrameMeta;

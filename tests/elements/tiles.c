@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+#include "plugins/meta/frame_meta.h"
 #include "plugins/meta/region_predictions.h"
 #include "tests/elements/support.h"
 #include "tests/read/symbols.h"
@@ -50,6 +51,51 @@ test_place (void)
   }
 }
 
+/* A tensor that is cropped shows the middle of a tile; one that is stretched, or has bars, all of it. */
+static void
+test_seen (void)
+{
+  static const struct
+  {
+    SlFit fit;
+    SlOrientation orientation;
+    SlRect seen;
+  } cases[] = {
+    { SL_FIT_STRETCH, SL_ORIENTATION_IDENTITY, { 100, 50, 200, 100 } },
+    { SL_FIT_LETTERBOX, SL_ORIENTATION_IDENTITY, { 100, 50, 200, 100 } },
+    { SL_FIT_CROP, SL_ORIENTATION_IDENTITY, { 150, 50, 100, 100 } },
+    { SL_FIT_CROP, SL_ORIENTATION_90R, { 150, 50, 100, 100 } },
+  };
+  const SlRect tile = { 100, 50, 200, 100 };
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    SlAffine affine;
+    sl_affine_view (&affine, cases[i].fit, cases[i].orientation, &tile, 64, 64);
+    const SlRect seen = sl_tiles_seen (&tile, &affine, 64, 64);
+    g_assert_cmpmem (&seen, sizeof seen, &cases[i].seen, sizeof seen);
+  }
+}
+
+static void
+test_described (void)
+{
+  static const char *const caps = "video/x-raw,format=RGB,width=100,height=20,framerate=25/1";
+  static const SlRect parts[] = { { 29, 0, 10, 10 }, { 51, 0, 10, 10 } }, divided = { 20, 0, 50, 10 };
+  const guint8 colour[3] = { 1, 2, 3 };
+  TestLine line =
+    test_line_open ("slnormalize tiles=2x1 fit=crop width=8 height=8 type=uint8 crop-x=20 crop-width=50 crop-height=10", NULL, caps);
+  g_assert_cmpint (gst_harness_push (line.harness, test_frame (caps, colour, 0)), ==, GST_FLOW_OK);
+  for (guint i = 0; i < 3; i++) {
+    g_autoptr (GstBuffer) out = gst_harness_pull (line.harness);
+    const SlFrameMeta *meta = sl_buffer_get_frame_meta (out);
+    g_assert_cmpint (meta->content, ==, i < 2 ? SL_FRAME_TILE : SL_FRAME_AFTER_TILES);
+    if (i < 2) {
+      g_assert_cmpmem (&meta->part, sizeof meta->part, &parts[i], sizeof parts[i]);
+      g_assert_cmpmem (&meta->divided, sizeof meta->divided, &divided, sizeof divided);
+    }
+  }
+  test_line_close (line.harness, line.bus);
+}
+
 static SlObjectView
 box (double x0, double y0, double x1, double y1, double confidence, gint32 label_id)
 {
@@ -64,16 +110,16 @@ test_merge (void)
   const SlObjectView first[] = { box (0.1, 0.1, 0.3, 0.3, 0.6, 0), box (0.3, 0.3, 0.56, 0.5, 0.9, 0), box (0.46, 0, 0.54, 0.2, 0.5, 1) };
   const SlObjectView second[] = { box (0.46, 0, 0.54, 0.2, 0.7, 1), box (0.44, 0.3, 0.7, 0.5, 0.9, 0), box (0.8, 0.8, 1, 1, 0.4, 2) };
   const SlObjectView last[] = { box (0.3, 0.3, 0.7, 0.5, 0.8, 0), box (0.1, 0.1, 0.29, 0.3, 0.65, 5), box (0.8, 0.7, 1, 1, 0.3, 3) };
-  const SlRect left = { 0, 0, 56, 100 }, right = { 44, 0, 56, 100 };
+  const SlRect left = { 0, 0, 56, 100 }, right = { 44, 0, 56, 100 }, whole = { 0, 0, 100, 100 };
   SlPredictionView view = { .width = 100, .height = 100, .n_objects = 3, .objects = first };
   SlTiles *tiles = sl_tiles_new ();
   for (guint round = 0; round < 2; round++) {
     const guint most = round == 0 ? 1000 : 2;
     view.objects = first;
     view.n_objects = 3;
-    sl_tiles_add (tiles, &view, &left);
+    sl_tiles_add (tiles, &view, &left, &whole);
     view.objects = second;
-    sl_tiles_add (tiles, &view, &right);
+    sl_tiles_add (tiles, &view, &right, &whole);
     view.objects = last;
     sl_tiles_merge (tiles, &view, 0.45, most);
     const double expected[] = { 0.8, 0.7, 0.65, 0.4, 0.3 };
@@ -86,6 +132,30 @@ test_merge (void)
   }
   sl_tiles_free (tiles);
   sl_tiles_free (NULL);
+}
+
+/* Where a part of the frame is divided, its edges cut nothing: the model alone would see no more. */
+static void
+test_part (void)
+{
+  const SlObjectView objects[] = { box (0.2, 0.2, 0.3, 0.4, 0.9, 0), box (0.4, 0.3, 0.5, 0.4, 0.8, 0), box (0.3, 0.75, 0.35, 0.8, 0.7, 0) };
+  const SlRect divided = { 20, 20, 60, 60 }, tile = { 20, 20, 30, 60 }, cropped = { 20, 30, 30, 30 };
+  SlPredictionView view = { .width = 100, .height = 100, .n_objects = 3, .objects = objects };
+  SlTiles *tiles = sl_tiles_new ();
+  sl_tiles_add (tiles, &view, &tile, &divided);
+  view.n_objects = 0;
+  sl_tiles_merge (tiles, &view, 0.45, 1000);
+  g_assert_cmpuint (view.n_objects, ==, 2);
+  g_assert_true (view.objects[0].confidence == 0.9 && view.objects[1].confidence == 0.7);
+  sl_tiles_clear (tiles);
+  view.objects = (const SlObjectView[]){ box (0.2, 0.3, 0.3, 0.4, 0.9, 0), box (0.25, 0.4, 0.3, 0.5, 0.8, 0) };
+  view.n_objects = 2;
+  sl_tiles_add (tiles, &view, &cropped, &divided);
+  view.n_objects = 0;
+  sl_tiles_merge (tiles, &view, 0.45, 1000);
+  g_assert_cmpuint (view.n_objects, ==, 1);
+  g_assert_true (view.objects[0].confidence == 0.8);
+  sl_tiles_free (tiles);
 }
 
 /* A code of 60 pixels on a frame of 2000x1500. */
@@ -150,7 +220,10 @@ main (int argc, char **argv)
   test_elements_init (&argc, &argv);
   g_test_add_func ("/tiles/parse", test_parse);
   g_test_add_func ("/tiles/place", test_place);
+  g_test_add_func ("/tiles/seen", test_seen);
+  g_test_add_func ("/tiles/described", test_described);
   g_test_add_func ("/tiles/merge", test_merge);
+  g_test_add_func ("/tiles/part", test_part);
   g_test_add_func ("/tiles/small-code", test_small_code);
   g_test_add_func ("/tiles/refused", test_refused);
   return test_elements_run ();
