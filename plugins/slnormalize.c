@@ -63,7 +63,8 @@ typedef struct
   GstCaps *caps; /* of the frames, as they are once mapped */
   SlTensorInfo tensor;
   SlNormalizer *normalizer;
-  SlSlicer *slicer;         /* (nullable): with more than one thread */
+  SlSlicer *slicer; /* (nullable): with more than one thread, of @normalizer or, with @slices_objects, of @of_objects */
+  gboolean slices_objects;
   SlNormalizer *of_objects; /* (nullable): of the object before, whose memory the next one takes */
   SlWarp *of_turned;        /* (nullable): of objects that are turned */
   SlNormalizeSpec spec;
@@ -236,14 +237,26 @@ choose_maker (SlNormalize *self, const SlObjectRegion *region, Maker *maker)
   return made == SL_NORMALIZE_OK;
 }
 
+/* Threads for @maker, where there are any. @region: (nullable): what it was just set to */
+static void
+choose_slicer (SlNormalize *self, const SlObjectRegion *region, Maker *maker)
+{
+  if (self->slicer == NULL || maker->normalizer == NULL)
+    return;
+  const gboolean ready = (region == NULL && !self->slices_objects) || sl_slicer_set (self->slicer, maker->normalizer);
+  self->slices_objects = region != NULL || !ready;
+  maker->slicer = ready ? self->slicer : NULL;
+}
+
 /* @region: (nullable): the part of the frame that @out shows */
 static GstFlowReturn
 fill_tensor (SlNormalize *self, const SlObjectRegion *region, SlFrameContent content, GstBuffer *in, GstBuffer *out)
 {
   const gint64 started = g_get_monotonic_time ();
-  Maker maker = { .normalizer = self->normalizer, .slicer = self->slicer };
+  Maker maker = { .normalizer = self->normalizer };
   if (self->normalizer == NULL || (region != NULL && !choose_maker (self, region, &maker)))
     return GST_FLOW_ERROR; /* said when it was turned, or just now */
+  choose_slicer (self, region, &maker);
   const GstFlowReturn flow = convert (self, &maker, in, out);
   const SlAffine affine = maker.warp != NULL ? *sl_warp_map (maker.warp) : *sl_normalizer_map (maker.normalizer);
   if (flow != GST_FLOW_OK)
@@ -557,6 +570,7 @@ make_normalizer (SlNormalize *self, GError **error)
   GST_OBJECT_UNLOCK (self);
   if (threads > 1)
     self->slicer = sl_slicer_new (self->normalizer, threads);
+  self->slices_objects = FALSE;
   return TRUE;
 }
 

@@ -17,31 +17,45 @@ struct _SlSlicer
 {
   const SlNormalizer *normalizer;
   SlPool *pool;
-  guint shares;
+  guint threads, shares;
   gint slices;
-  gsize scratch_bytes;
+  gsize scratch_bytes, room; /* of a share; of all that there is */
   guint8 *scratch;
   const SlImage *image; /* of the run in progress */
   void *tensor;
 };
 
+gboolean
+sl_slicer_set (SlSlicer *slicer, const SlNormalizer *normalizer)
+{
+  slicer->normalizer = normalizer;
+  slicer->slices = sl_normalizer_slices (normalizer);
+  slicer->shares = MIN (slicer->threads, (guint) slicer->slices);
+  slicer->scratch_bytes = (sl_normalizer_scratch_bytes (normalizer) + SCRATCH_ALIGN - 1) / SCRATCH_ALIGN * SCRATCH_ALIGN;
+  const gsize needed = slicer->scratch_bytes * slicer->shares;
+  if (needed > slicer->room) {
+    free (slicer->scratch);
+    slicer->scratch = aligned_alloc (SCRATCH_ALIGN, needed);
+    slicer->room = slicer->scratch != NULL ? needed : 0;
+  }
+  if (slicer->scratch == NULL)
+    return FALSE;
+  memset (slicer->scratch, 0, needed);
+  return TRUE;
+}
+
 SlSlicer *
 sl_slicer_new (const SlNormalizer *normalizer, guint threads)
 {
   SlSlicer *slicer = g_new0 (SlSlicer, 1);
-  slicer->normalizer = normalizer;
-  slicer->slices = sl_normalizer_slices (normalizer);
-  slicer->shares = MIN (threads, (guint) slicer->slices);
-  slicer->scratch_bytes = (sl_normalizer_scratch_bytes (normalizer) + SCRATCH_ALIGN - 1) / SCRATCH_ALIGN * SCRATCH_ALIGN;
-  slicer->scratch = aligned_alloc (SCRATCH_ALIGN, slicer->scratch_bytes * slicer->shares);
-  if (slicer->scratch != NULL)
-    memset (slicer->scratch, 0, slicer->scratch_bytes * slicer->shares);
+  slicer->threads = threads;
+  if (!sl_slicer_set (slicer, normalizer)) {
+    sl_slicer_free (slicer);
+    return NULL;
+  }
   if (slicer->shares > 1)
     slicer->pool = sl_pool_new (slicer->shares, NULL);
-  if (slicer->scratch != NULL)
-    return slicer;
-  sl_slicer_free (slicer);
-  return NULL;
+  return slicer;
 }
 
 void

@@ -96,6 +96,45 @@ test_described (void)
   test_line_close (line.harness, line.bus);
 }
 
+/* Tensors of tiles, and then one of the whole frame, are the same to the bit with any number of threads. */
+static void
+test_threads (void)
+{
+  static const char *const caps = "video/x-raw,format=RGB,width=300,height=200,framerate=25/1";
+  static const char *const directions[] = { "identity", "90r" };
+  const guint n = 3 * 300 * 200;
+  g_autofree guint8 *pixels = g_malloc (n);
+  g_autoptr (GRand) rand = g_rand_new_with_seed (3);
+  for (guint i = 0; i < n; i++)
+    pixels[i] = (guint8) g_rand_int (rand);
+  for (guint d = 0; d < G_N_ELEMENTS (directions); d++) {
+    TestLine lines[2];
+    for (guint k = 0; k < 2; k++) {
+      g_autofree char *launch =
+        g_strdup_printf ("slnormalize tiles=3x2 crop-width=299 width=96 height=64 std=255 type=float32 video-direction=%s threads=%u",
+                         directions[d], 1 + 3 * k);
+      lines[k] = test_line_open (launch, NULL, caps);
+      for (guint frame = 0; frame < 2; frame++) {
+        GstBuffer *in = test_tensor_buffer (pixels, n);
+        GST_BUFFER_PTS (in) = frame;
+        g_assert_cmpint (gst_harness_push (lines[k].harness, in), ==, GST_FLOW_OK);
+      }
+    }
+    for (guint i = 0; i < 14; i++) {
+      GstMapInfo maps[2];
+      GstBuffer *out[2] = { gst_harness_pull (lines[0].harness), gst_harness_pull (lines[1].harness) };
+      g_assert_true (gst_buffer_map (out[0], &maps[0], GST_MAP_READ) && gst_buffer_map (out[1], &maps[1], GST_MAP_READ));
+      g_assert_cmpmem (maps[0].data, maps[0].size, maps[1].data, maps[1].size);
+      for (guint k = 0; k < 2; k++) {
+        gst_buffer_unmap (out[k], &maps[k]);
+        gst_buffer_unref (out[k]);
+      }
+    }
+    for (guint k = 0; k < 2; k++)
+      test_line_close (lines[k].harness, lines[k].bus);
+  }
+}
+
 static SlObjectView
 box (double x0, double y0, double x1, double y1, double confidence, gint32 label_id)
 {
@@ -222,6 +261,7 @@ main (int argc, char **argv)
   g_test_add_func ("/tiles/place", test_place);
   g_test_add_func ("/tiles/seen", test_seen);
   g_test_add_func ("/tiles/described", test_described);
+  g_test_add_func ("/tiles/threads", test_threads);
   g_test_add_func ("/tiles/merge", test_merge);
   g_test_add_func ("/tiles/part", test_part);
   g_test_add_func ("/tiles/small-code", test_small_code);
