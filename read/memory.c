@@ -94,6 +94,16 @@ sl_read_memory_note (SlReadMemory *memory, SlReadTrack *track, const SlReadCode 
   track->tries++;
   if (track->tries < patience->tries)
     track->next = memory->frame + 1;
+  else if (patience->interval > 0)
+    track->next = memory->frame + patience->interval;
   else
-    track->next = patience->interval > 0 ? memory->frame + patience->interval : G_MAXUINT64;
+    track->next = track->code != NULL && patience->again > 0 ? memory->frame + patience->again : G_MAXUINT64;
+}
+
+void
+sl_read_memory_note_late (SlReadMemory *memory, SlReadTrack *track, const SlReadPatience *patience)
+{
+  sl_read_memory_note (memory, track, NULL, patience);
+  if (patience->interval > 0)
+    track->next = memory->frame + patience->interval;
 }

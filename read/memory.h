@@ -39,6 +39,8 @@ SlReadTrack *sl_read_memory_track (SlReadMemory *memory, gint32 id);
 gboolean sl_read_memory_is_due (const SlReadMemory *memory, const SlReadTrack *track);
 /** sl_read_memory_note: a try of @track has ended, with @code (nullable), which is copied. */
 void sl_read_memory_note (SlReadMemory *memory, SlReadTrack *track, const SlReadCode *code, const SlReadPatience *patience);
+/** sl_read_memory_note_late: a try of @track took all of the time that there was: others come first, for an interval. */
+void sl_read_memory_note_late (SlReadMemory *memory, SlReadTrack *track, const SlReadPatience *patience);
 
 G_END_DECLS
 

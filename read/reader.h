@@ -44,12 +44,14 @@ typedef struct
 } SlReadCode;
 
 /** How a picture is looked at: for which @kinds; whether bars are known to be @upright, or may lie either way; and every how many rows and
- *  columns, @step, at least 1. */
+ *  columns, @step, at least 1. Codes count that lie in @box (x0, y0, x1, y1), which is where @map takes the picture; beside it are others'. */
 typedef struct
 {
   guint kinds;
   gboolean upright;
   gint step;
+  SlAffine map;
+  double box[4];
 } SlReadHow;
 
 /**
@@ -58,8 +60,8 @@ typedef struct
  * @kinds: that it can read, of SlReadKind
  * @open: a scanner, for one thread at a time; NULL where memory is out
  * @close: its end
- * @scan: the best code in @picture that is of @how, its corners in that picture's pixels; FALSE where there is none. It may take seconds on
- *  pictures made to that end.
+ * @scan: the best code in @picture that is of @how, its corners in that picture's pixels: a checked one before others, then that of most
+ *  lines; FALSE where there is none. It may take seconds on pictures made to that end.
  */
 typedef struct
 {

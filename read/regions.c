@@ -28,6 +28,7 @@ struct _SlRegionReader
   SlScan *scan;
   SlGray part;       /* of the frame */
   double left, top;  /* of it, in pixels of the frame */
+  double box[4];     /* of the object, in pixels of the part */
   gint reduce;       /* frame pixels of one of its own, along each side */
   double direction;  /* across the bars */
   gboolean has_bars; /* whether there is such a direction */
@@ -106,6 +107,8 @@ cut (SlRegionReader *reader, const SlLuma *luma, const double box[4])
   sl_gray_cut (&reader->part, luma, &part, reader->reduce);
   reader->left = left;
   reader->top = top;
+  for (guint i = 0; i < 4; i++)
+    reader->box[i] = (box[i] - (i % 2 == 0 ? left : top)) / reader->reduce;
   return reader->part.width <= MOST_SIDE && reader->part.height <= MOST_SIDE;
 }
 
@@ -168,7 +171,9 @@ prepare (const SlRegionReader *reader, const Attempt *attempt, SlGray *picture, 
   if (attempt->inverted)
     invert (picture);
   const gint step = !attempt->coarse || !is_coarse (picture) ? 1 : upright ? COARSE_BARS : COARSE;
-  return (SlReadHow){ attempt->kinds, upright, step };
+  SlReadHow how = { attempt->kinds, upright, step, *map, { 0 } };
+  memcpy (how.box, reader->box, sizeof how.box);
+  return how;
 }
 
 /* Whether what is around the middle of the picture is darker than the middle, as it is around a light code on dark ground. */
@@ -211,9 +216,18 @@ map_corners (const SlRegionReader *reader, const SlAffine *map, SlReadCode *code
   }
 }
 
+gboolean
+sl_region_reader_wait (SlRegionReader *reader, gint64 deadline)
+{
+  return sl_scan_picture (reader->scan, deadline) != NULL;
+}
+
 SlScanResult
 sl_region_reader_read (SlRegionReader *reader, const SlLuma *luma, const double box[4], guint kinds, gint64 deadline, SlReadCode *code)
 {
+  SlGray *picture = g_get_monotonic_time () < deadline ? sl_scan_picture (reader->scan, deadline) : NULL;
+  if (picture == NULL)
+    return SL_SCAN_UNTRIED;
   if (!cut (reader, luma, box))
     return SL_SCAN_NOTHING;
   if ((kinds & SL_READ_LINEAR) != 0)
@@ -223,8 +237,7 @@ sl_region_reader_read (SlRegionReader *reader, const SlLuma *luma, const double 
     SlAffine map;
     if ((attempt->kinds & kinds) == 0 || !differs (reader, attempt))
       continue;
-    SlGray *picture = sl_scan_picture (reader->scan, deadline);
-    if (picture == NULL)
+    if (g_get_monotonic_time () >= deadline)
       return SL_SCAN_LATE;
     const SlReadHow how = prepare (reader, attempt, picture, &map);
     const SlScanResult result = sl_scan_run (reader->scan, &how, deadline, code);

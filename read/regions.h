@@ -20,6 +20,8 @@ void sl_region_reader_free (SlRegionReader *reader);
 /** sl_region_reader_kinds: which kinds of codes an object called @label may be that can be read here, of SlReadKind; 0 = none. Of names that
  *  the finder in the box does not use, any. */
 guint sl_region_reader_kinds (const SlRegionReader *reader, const char *label);
+/** sl_region_reader_wait: until the reader is done with what came before; FALSE where it is not at @deadline. */
+gboolean sl_region_reader_wait (SlRegionReader *reader, gint64 deadline);
 /**
  * sl_region_reader_read:
  * @luma: of the frame
@@ -28,7 +30,7 @@ guint sl_region_reader_kinds (const SlRegionReader *reader, const char *label);
  * @deadline: until when, in the microseconds of g_get_monotonic_time()
  * @code: (out): what it says, its corners in pixels of the frame
  *
- * The same frame and box give the same answer, unless time ends before.
+ * A code beside the box, in the margin that is looked at, is none of its. The same frame and box give the same answer, unless time ends before.
  */
 SlScanResult sl_region_reader_read (SlRegionReader *reader, const SlLuma *luma, const double box[4], guint kinds, gint64 deadline,
                                     SlReadCode *code);

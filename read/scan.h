@@ -11,11 +11,14 @@ G_BEGIN_DECLS
 
 typedef struct _SlScan SlScan;
 
+/** How reading ended; @SL_SCAN_LATE: it began, and time ended before it did; @SL_SCAN_UNTRIED: it did not begin, since no time was left or the
+ *  reader was still busy with another picture. */
 typedef enum
 {
   SL_SCAN_FOUND,
   SL_SCAN_NOTHING,
-  SL_SCAN_LATE
+  SL_SCAN_LATE,
+  SL_SCAN_UNTRIED
 } SlScanResult;
 
 /** sl_scan_new: with the first of sl_readers; NULL where this build has none, or it does not open. */

@@ -74,6 +74,77 @@ test_read (gconstpointer data)
   }
 }
 
+#define OTHER_EAN "5901234123457"
+
+/* Upright bars from @left, @top on, a third of whose pixels are a module. */
+static void
+draw_bars (guint8 *pixels, const gboolean *bars, guint n, guint left, guint top, guint height)
+{
+  for (guint y = top; y < top + height; y++)
+    for (guint x = 0; x < 3 * n; x++)
+      pixels[y * WIDTH + left + x] = bars[x / 3] ? 30 : 220;
+}
+
+static const struct
+{
+  const char *name, *own, *other; /* own (nullable): what is in the box has no code */
+  guint height, gap, other_height;
+} neighbours[] = {
+  { "taller", TEST_EAN_TEXT, OTHER_EAN, 20, 16, 120 },
+  { "near", TEST_EAN_TEXT, OTHER_EAN, 14, 12, 60 },
+  { "alone", NULL, OTHER_EAN, 40, 16, 120 },
+  { "equal", TEST_EAN_TEXT, TEST_EAN_TEXT, 20, 12, 60 },
+};
+
+/* A code in the margin of a box is not what is in the box, on either side of it. */
+static void
+test_neighbour (gconstpointer data)
+{
+  const guint i = GPOINTER_TO_UINT (data), top = 160;
+  const double box[4] = { 100, top, 100 + 3 * TEST_EAN_BARS, top + neighbours[i].height };
+  g_autofree guint8 *pixels = g_malloc (WIDTH * HEIGHT);
+  g_autofree SlReadCode *code = g_new0 (SlReadCode, 1);
+  g_autoptr (SlRegionReader) reader = sl_region_reader_new ();
+  const SlLuma luma = gray_luma (pixels, WIDTH, HEIGHT);
+  for (guint below = 0; below < 2; below++) {
+    gboolean bars[TEST_EAN_BARS];
+    const guint other = below ? top + neighbours[i].height + neighbours[i].gap : top - neighbours[i].gap - neighbours[i].other_height;
+    memset (pixels, 220, WIDTH * HEIGHT);
+    test_ean_bars (neighbours[i].other, bars);
+    draw_bars (pixels, bars, TEST_EAN_BARS, 100, other, neighbours[i].other_height);
+    if (neighbours[i].own != NULL) {
+      test_ean_bars (neighbours[i].own, bars);
+      draw_bars (pixels, bars, TEST_EAN_BARS, 100, top, neighbours[i].height);
+    }
+    const SlScanResult result = sl_region_reader_read (reader, &luma, box, SL_READ_LINEAR, in_time (), code);
+    g_assert_cmpint (result, ==, neighbours[i].own != NULL ? SL_SCAN_FOUND : SL_SCAN_NOTHING);
+    if (neighbours[i].own != NULL)
+      g_assert_cmpstr ((const char *) code->bytes, ==, neighbours[i].own);
+  }
+}
+
+/* A Code 39 of one character, which does not count, hides no code beside it that does, however many lines it has. */
+static void
+test_refused (void)
+{
+  static const char modules[] = "100101101101011010100101101001011011010"; /* * A * */
+  const double box[4] = { 100, 120, 100 + 3 * TEST_EAN_BARS, 300 };
+  gboolean ean[TEST_EAN_BARS], bars[sizeof modules - 1];
+  g_autofree guint8 *pixels = g_malloc (WIDTH * HEIGHT);
+  g_autofree SlReadCode *code = g_new0 (SlReadCode, 1);
+  g_autoptr (SlRegionReader) reader = sl_region_reader_new ();
+  const SlLuma luma = gray_luma (pixels, WIDTH, HEIGHT);
+  for (guint i = 0; i < G_N_ELEMENTS (bars); i++)
+    bars[i] = modules[i] == '1';
+  memset (pixels, 220, WIDTH * HEIGHT);
+  draw_bars (pixels, bars, G_N_ELEMENTS (bars), 160, 120, 120);
+  g_assert_cmpint (sl_region_reader_read (reader, &luma, box, SL_READ_LINEAR, in_time (), code), ==, SL_SCAN_NOTHING);
+  test_ean_bars (TEST_EAN_TEXT, ean);
+  draw_bars (pixels, ean, TEST_EAN_BARS, 100, 260, 40);
+  g_assert_cmpint (sl_region_reader_read (reader, &luma, box, SL_READ_LINEAR, in_time (), code), ==, SL_SCAN_FOUND);
+  g_assert_cmpstr ((const char *) code->bytes, ==, TEST_EAN_TEXT);
+}
+
 /* Larger than what a reader is given, so it is reduced. */
 static void
 test_large (void)
@@ -116,12 +187,12 @@ test_time_limit (void)
   g_autofree SlReadCode *code = g_new0 (SlReadCode, 1);
   g_autoptr (SlRegionReader) reader = sl_region_reader_new ();
   const SlLuma luma = gray_luma (pixels, 160, 160);
-  for (guint y = 0; y < 160; y++)
-    for (guint x = 0; x < 160; x++) {
-      const gint u = (gint) (x / 3 % 8) - 3, v = (gint) (y / 3 % 8) - 3, ring = MAX (ABS (u), ABS (v));
-      pixels[y * 160 + x] = ring == 2 || ring == 4 ? 255 : 0;
-    }
-  g_assert_cmpint (sl_region_reader_read (reader, &luma, whole, SL_READ_QR, g_get_monotonic_time (), code), !=, SL_SCAN_FOUND);
+  test_draw_corners (pixels, 160, 0, 0, 160);
+  g_assert_cmpint (sl_region_reader_read (reader, &luma, whole, SL_READ_QR, 0, code), ==, SL_SCAN_UNTRIED);
+  do
+    while (sl_region_reader_wait (reader, 0))
+      sl_region_reader_read (reader, &luma, whole, SL_READ_QR, g_get_monotonic_time () + 5000, code);
+  while (sl_region_reader_read (reader, &luma, box, SL_READ_QR, g_get_monotonic_time () + 1000, code) != SL_SCAN_UNTRIED);
   test_draw_symbol (pixels, 160, 160, 160, &symbol);
   g_assert_cmpint (sl_region_reader_read (reader, &luma, box, SL_READ_QR, in_time (), code), ==, SL_SCAN_FOUND);
   g_assert_cmpstr ((const char *) code->bytes, ==, TEST_QR_TEXT);
@@ -203,6 +274,38 @@ test_memory (void)
   sl_read_memory_free (NULL);
 }
 
+/* In which of 12 frames a track is tried that is read in the first one. */
+static char *
+frames_tried (const SlReadPatience *patience, gboolean late)
+{
+  g_autofree SlReadCode *code = g_new0 (SlReadCode, 1);
+  SlReadMemory *memory = sl_read_memory_new ();
+  GString *tried = g_string_new (NULL);
+  for (guint frame = 0; frame < 12; frame++) {
+    sl_read_memory_next (memory);
+    SlReadTrack *track = sl_read_memory_track (memory, 7);
+    const gboolean due = sl_read_memory_is_due (memory, track);
+    g_string_append_c (tried, due ? '1' : '0');
+    if (due && late)
+      sl_read_memory_note_late (memory, track, patience);
+    else if (due)
+      sl_read_memory_note (memory, track, frame == 0 ? code : NULL, patience);
+  }
+  sl_read_memory_free (memory);
+  return g_string_free (tried, FALSE);
+}
+
+/* Without further tries a code that was read is read again all the same; what takes all of a frame's time is tried rarely at once. */
+static void
+test_intervals (void)
+{
+  const SlReadPatience again = { 2, 0, 4 }, late = { 5, 5, 0 }, no_interval = { 2, 0, 0 };
+  g_autofree char *rereads = frames_tried (&again, FALSE), *rarely = frames_tried (&late, TRUE), *twice = frames_tried (&no_interval, TRUE);
+  g_assert_cmpstr (rereads, ==, "100011000100");
+  g_assert_cmpstr (rarely, ==, "100001000010");
+  g_assert_cmpstr (twice, ==, "110000000000");
+}
+
 int
 main (int argc, char **argv)
 {
@@ -211,11 +314,17 @@ main (int argc, char **argv)
     g_autofree char *path = g_strdup_printf ("/read/%s", cases[i].name);
     g_test_add_data_func (path, &cases[i].symbol, test_read);
   }
+  for (guint i = 0; i < G_N_ELEMENTS (neighbours); i++) {
+    g_autofree char *path = g_strdup_printf ("/read/neighbour/%s", neighbours[i].name);
+    g_test_add_data_func (path, GUINT_TO_POINTER (i), test_neighbour);
+  }
+  g_test_add_func ("/read/refused", test_refused);
   g_test_add_func ("/read/large", test_large);
   g_test_add_func ("/read/nothing", test_nothing);
   g_test_add_func ("/read/time-limit", test_time_limit);
   g_test_add_func ("/read/kinds", test_kinds);
   g_test_add_func ("/read/formats", test_formats);
   g_test_add_func ("/read/memory", test_memory);
+  g_test_add_func ("/read/intervals", test_intervals);
   return g_test_run ();
 }
