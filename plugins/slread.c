@@ -4,7 +4,7 @@
  * some first. Pixels are read, and none is written; what was read is a structure on the object's region (meta/object_code.h).
  *
  * Objects with an id are read once: what they said stays with the id. A frame waits for its codes no longer than time-limit; what is not read by
- * then is tried on the next.
+ * then is tried on the next, which begins behind what was tried last: an object that takes all the time does not take that of the others.
  */
 #include "plugins/elements.h"
 
@@ -23,6 +23,7 @@
 #include "plugins/meta/relations.h"
 #include "plugins/properties.h"
 #include "plugins/report.h"
+#include "plugins/tensor/stage_latency.h"
 #include "plugins/video_frame.h"
 #include "plugins/video_input.h"
 #include "read/luma.h"
@@ -32,8 +33,8 @@
 GST_DEBUG_CATEGORY_STATIC (sl_read_debug);
 #define GST_CAT_DEFAULT sl_read_debug
 
-/* Objects of a frame that are looked at. */
-#define MOST_OBJECTS 256
+/* Objects of a frame that are tried. */
+#define MOST_TRIES 256
 
 typedef struct
 {
@@ -48,6 +49,10 @@ typedef struct
   SlClassChoice choice; /* of classes that are read */
   SlRegionReader *regions;
   SlReadMemory *memory;
+  GPtrArray *objects; /* regions of the frame in hand that are read */
+  guint first, next;  /* of them, by place: with which this frame and the next one begin */
+  guint tried;        /* of the frame in hand */
+  SlStageLatency latency;
   SlPredictionReader reader; /* for the signal, and objects without a region */
   guint64 frame;
   SlReadCode code; /* of the object in hand */
@@ -70,13 +75,15 @@ static const SlProperty properties[] = {
     "Classes that are read, such as qr,linear, or with ! those that are not; unset = all: those of the code finder as what they are, others as "
     "any code",
     SL_PROPERTY_STRING, AT (classes), 0, 0, 0, NULL, TRUE },
-  { "time-limit", "Time limit", "Most milliseconds that a frame waits for its codes; what is not read by then is tried on the next one",
-    SL_PROPERTY_INT, AT (time_limit), 1, 600000, 100, NULL, TRUE },
+  { "time-limit", "Time limit",
+    "Most milliseconds that a frame waits for its codes; what is not read by then is tried on the next one, first", SL_PROPERTY_INT,
+    AT (time_limit), 1, 600000, 100, NULL, TRUE },
   { "max-tries", "Tries before patience",
     "Frames after which an object with an id that does not read is tried rarely, every retry-interval; it stays where it is",
     SL_PROPERTY_INT, AT (max_tries), 1, 100000, 10, NULL, TRUE },
-  { "retry-interval", "Interval of further tries", "Frames from one try to the next after max-tries; 0 = no more tries", SL_PROPERTY_INT,
-    AT (retry_interval), 0, 1000000, 30, NULL, TRUE },
+  { "retry-interval", "Interval of further tries",
+    "Frames from one try to the next after max-tries, and after one that took most of time-limit and was not done; 0 = no more tries",
+    SL_PROPERTY_INT, AT (retry_interval), 0, 1000000, 30, NULL, TRUE },
   { "reread-interval", "Interval of readings",
     "Frames after which an object with an id that was read is read again, for screens whose code changes; 0 = never: it is read once",
     SL_PROPERTY_INT, AT (reread_interval), 0, 1000000, 0, NULL, TRUE },
@@ -90,7 +97,7 @@ static const SlProperty properties[] = {
 typedef struct
 {
   SlReadPatience patience;
-  gint64 deadline;
+  gint64 limit, deadline; /* us */
   gdouble unread_weight;
 } Settings;
 
@@ -98,8 +105,10 @@ static Settings
 take_settings (SlRead *self)
 {
   GST_OBJECT_LOCK (self);
+  const gint64 limit = (gint64) self->time_limit * 1000;
   const Settings settings = { { (guint) self->max_tries, (guint) self->retry_interval, (guint) self->reread_interval },
-                              g_get_monotonic_time () + (gint64) self->time_limit * 1000,
+                              limit,
+                              g_get_monotonic_time () + limit,
                               self->unread_weight };
   GST_OBJECT_UNLOCK (self);
   return settings;
@@ -132,16 +141,16 @@ place_in_box (SlReadCode *code, const SlObjectView *object, const SlLuma *luma)
   }
 }
 
-/* TRUE with self->code filled. */
-static gboolean
+/* Found is with self->code filled. */
+static SlScanResult
 read_object (SlRead *self, const SlLuma *luma, const SlObjectView *object, guint kinds, gint64 deadline)
 {
   const double box[4] = { object->x_min * luma->width, object->y_min * luma->height, object->x_max * luma->width,
                           object->y_max * luma->height };
-  if (sl_region_reader_read (self->regions, luma, box, kinds, deadline, &self->code) != SL_SCAN_FOUND)
-    return FALSE;
-  place_in_box (&self->code, object, luma);
-  return TRUE;
+  const SlScanResult result = sl_region_reader_read (self->regions, luma, box, kinds, deadline, &self->code);
+  if (result == SL_SCAN_FOUND)
+    place_in_box (&self->code, object, luma);
+  return result;
 }
 
 /* What can be read and never was is less likely a code. */
@@ -153,24 +162,57 @@ doubt (GstVideoRegionOfInterestMeta *region, const SlObjectView *object, gdouble
     gst_structure_set (detection, "confidence", G_TYPE_DOUBLE, object->confidence * weight, NULL);
 }
 
-/* A try that the time limit ended counts, so that a region that takes longer does not take all of every frame's time. */
+/* An object that had most of a frame's time and was not done is one that takes long. Of one that had only what others left nothing is known: the
+ * next frame begins with it, but not two in turn. */
 static void
-read_region (SlRead *self, const SlLuma *luma, GstVideoRegionOfInterestMeta *region, const Settings *settings)
+try_track (SlRead *self, const SlLuma *luma, const SlObjectView *object, guint kinds, guint place, SlReadTrack *track,
+           const Settings *settings)
 {
+  if (!sl_region_reader_wait (self->regions, settings->deadline))
+    return;
+  const gint64 left = settings->deadline - g_get_monotonic_time ();
+  const SlScanResult result = read_object (self, luma, object, kinds, settings->deadline);
+  if (result == SL_SCAN_UNTRIED)
+    return;
+  self->tried++;
+  self->next = place + 1;
+  if (result != SL_SCAN_LATE)
+    sl_read_memory_note (self->memory, track, result == SL_SCAN_FOUND ? &self->code : NULL, &settings->patience);
+  else if (left > settings->limit / 2)
+    sl_read_memory_note_late (self->memory, track, &settings->patience);
+  else if (place != self->first)
+    self->next = place;
+}
+
+static void
+try_once (SlRead *self, const SlLuma *luma, GstVideoRegionOfInterestMeta *region, const SlObjectView *object, guint kinds, guint place,
+          const Settings *settings)
+{
+  const SlScanResult result = read_object (self, luma, object, kinds, settings->deadline);
+  if (result == SL_SCAN_UNTRIED)
+    return;
+  self->tried++;
+  self->next = place + 1;
+  if (result == SL_SCAN_FOUND)
+    attach (region, &self->code);
+}
+
+static void
+read_region (SlRead *self, const SlLuma *luma, guint place, const Settings *settings)
+{
+  GstVideoRegionOfInterestMeta *region = g_ptr_array_index (self->objects, place);
   SlObjectView object;
   const guint kinds = sl_region_reader_kinds (self->regions, sl_region_type_name (region));
+  const gboolean may_try = self->tried < MOST_TRIES;
   if (kinds == 0 || !sl_region_read_object (region, luma->width, luma->height, &object))
     return;
   SlReadTrack *track = object.object_id > 0 ? sl_read_memory_track (self->memory, object.object_id) : NULL;
-  if (track == NULL) {
-    if (read_object (self, luma, &object, kinds, settings->deadline))
-      attach (region, &self->code);
+  if (track == NULL && may_try)
+    try_once (self, luma, region, &object, kinds, place, settings);
+  if (track == NULL)
     return;
-  }
-  if (sl_read_memory_is_due (self->memory, track)) {
-    const gboolean found = read_object (self, luma, &object, kinds, settings->deadline);
-    sl_read_memory_note (self->memory, track, found ? &self->code : NULL, &settings->patience);
-  }
+  if (may_try && sl_read_memory_is_due (self->memory, track))
+    try_track (self, luma, &object, kinds, place, track, settings);
   if (track->code != NULL)
     attach (region, track->code);
   else if (track->tries >= settings->patience.tries)
@@ -178,20 +220,31 @@ read_region (SlRead *self, const SlLuma *luma, GstVideoRegionOfInterestMeta *reg
 }
 
 static void
-read_regions (SlRead *self, const SlLuma *luma, GstBuffer *buffer, const Settings *settings)
+choose_objects (SlRead *self, const SlLuma *luma, GstBuffer *buffer)
 {
   gpointer state = NULL;
   GstMeta *meta;
-  guint n = 0;
-  while (n < MOST_OBJECTS
-         && (meta = gst_buffer_iterate_meta_filtered (buffer, &state, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE)) != NULL) {
+  g_ptr_array_set_size (self->objects, 0);
+  while ((meta = gst_buffer_iterate_meta_filtered (buffer, &state, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE)) != NULL) {
     GstVideoRegionOfInterestMeta *region = (GstVideoRegionOfInterestMeta *) meta;
-    if (sl_region_is_label (region, luma->width, luma->height)
-        || !sl_class_filter_passes (self->choice.filter, sl_region_type_name (region)))
-      continue;
-    read_region (self, luma, region, settings);
-    n++;
+    if (!sl_region_is_label (region, luma->width, luma->height)
+        && sl_class_filter_passes (self->choice.filter, sl_region_type_name (region)))
+      g_ptr_array_add (self->objects, region);
   }
+}
+
+static void
+read_regions (SlRead *self, const SlLuma *luma, GstBuffer *buffer, const Settings *settings)
+{
+  choose_objects (self, luma, buffer);
+  const guint n = self->objects->len;
+  self->first = n > 0 ? self->next % n : 0;
+  self->tried = 0;
+  for (guint i = 0; i < n; i++)
+    read_region (self, luma, (self->first + i) % n, settings);
+  const gint64 now = g_get_monotonic_time ();
+  if (self->tried > 0 || now >= settings->deadline)
+    sl_stage_latency_note (&self->latency, GST_ELEMENT (self), now - (settings->deadline - settings->limit));
 }
 
 /* To who listens: the frame with its codes. */
@@ -229,10 +282,9 @@ sl_read_transform_ip (GstBaseTransform *base, GstBuffer *buffer)
     return GST_FLOW_ERROR;
   self->frame++;
   sl_read_memory_next (self->memory);
-  if (!sl_buffer_has_objects (buffer, self->image.width, self->image.height))
-    return GST_FLOW_OK;
-  if (!gst_buffer_is_writable (buffer)) {
-    tell (self, buffer);
+  if (!sl_buffer_has_objects (buffer, self->image.width, self->image.height) || !gst_buffer_is_writable (buffer)) {
+    if (sl_buffer_has_predictions (buffer) || sl_buffer_was_looked_at (buffer))
+      tell (self, buffer);
     return GST_FLOW_OK;
   }
   const Settings settings = take_settings (self);
@@ -276,11 +328,22 @@ sl_read_sink_event (GstBaseTransform *base, GstEvent *event)
 }
 
 static gboolean
+sl_read_query (GstBaseTransform *base, GstPadDirection direction, GstQuery *query)
+{
+  const gboolean answered = GST_BASE_TRANSFORM_CLASS (sl_read_parent_class)->query (base, direction, query);
+  if (answered && direction == GST_PAD_SRC && GST_QUERY_TYPE (query) == GST_QUERY_LATENCY)
+    sl_stage_latency_add (&((SlRead *) base)->latency, GST_ELEMENT (base), query);
+  return answered;
+}
+
+static gboolean
 sl_read_start (GstBaseTransform *base)
 {
   SlRead *self = (SlRead *) base;
   self->refused = FALSE;
   self->frame = 0;
+  self->next = 0;
+  sl_stage_latency_start (&self->latency, GST_ELEMENT (self));
   sl_class_choice_clear (&self->choice);
   sl_read_memory_reset (self->memory);
   self->regions = sl_region_reader_new ();
@@ -302,6 +365,7 @@ sl_read_finalize (GObject *object)
 {
   SlRead *self = (SlRead *) object;
   sl_read_memory_free (self->memory);
+  g_ptr_array_unref (self->objects);
   sl_prediction_reader_clear (&self->reader);
   sl_class_choice_clear (&self->choice);
   sl_properties_clear (object, properties, G_N_ELEMENTS (properties));
@@ -328,6 +392,7 @@ sl_read_class_init (SlReadClass *klass)
   klass->prepare_output_buffer = sl_read_prepare_output_buffer;
   klass->set_caps = sl_read_set_caps;
   klass->sink_event = sl_read_sink_event;
+  klass->query = sl_read_query;
   klass->start = sl_read_start;
   klass->stop = sl_read_stop;
 }
@@ -338,5 +403,6 @@ sl_read_init (SlRead *self)
   sl_properties_init (self, properties, G_N_ELEMENTS (properties));
   sl_prediction_reader_init (&self->reader);
   self->memory = sl_read_memory_new ();
+  self->objects = g_ptr_array_new ();
   gst_base_transform_set_in_place (GST_BASE_TRANSFORM (self), TRUE);
 }

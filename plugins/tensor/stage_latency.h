@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * What a model adds to a live pipeline's latency: the running mean of its time is added to upstream's, announced again when it moves by a quarter; the
- * mean, because one hiccup must not delay the pipeline for good. For slinfer and slremote.
+ * mean, because one hiccup must not delay the pipeline for good. For slinfer, slremote and slread.
  */
 #ifndef SL_PLUGINS_TENSOR_STAGE_LATENCY_H
 #define SL_PLUGINS_TENSOR_STAGE_LATENCY_H

@@ -134,6 +134,85 @@ test_patience (void)
   teardown (&line);
 }
 
+/* Of two objects, the one that is a readable QR code; and what comes out is taken. */
+static gboolean
+is_read (GstBuffer *out, guint n, double *confidence)
+{
+  SlPredictionView view = { .width = 640, .height = 480 };
+  SlPredictionReader reader;
+  sl_prediction_reader_init (&reader);
+  sl_prediction_reader_read (&reader, out, &view);
+  g_assert_cmpuint (view.n_objects, >, n);
+  const gboolean found = view.objects[n].code != NULL;
+  *confidence = view.objects[n].confidence;
+  sl_prediction_reader_clear (&reader);
+  gst_buffer_unref (out);
+  return found;
+}
+
+/* A frame with what keeps the reader busy for long, and behind that @small. @id: 0 = none of both has one */
+static GstBuffer *
+new_busy_frame (guint number, const TestSymbol *small, gint id)
+{
+  static const TestSymbol busy = { 364, 264, 128.0 / TEST_QR_SIDE, 0 };
+  GstMapInfo map;
+  GstBuffer *in = new_frame (number, small);
+  g_assert_true (gst_buffer_map (in, &map, GST_MAP_WRITE));
+  test_draw_corners (map.data, 640, 300, 200, 128);
+  gst_buffer_unmap (in, &map);
+  add_region (in, "qr", &busy, id);
+  add_region (in, "qr", small, id > 0 ? id + 1 : 0);
+  return in;
+}
+
+/* An object that takes all of every frame's time does not keep another one from being read, which is not doubted meanwhile either. What a frame
+ * takes is added to the latency. */
+static void
+test_busy (gconstpointer data)
+{
+  const gint id = GPOINTER_TO_INT (data);
+  const TestSymbol small = { 70, 70, 5, 0 };
+  TestLine line = test_line_open ("slread time-limit=600000", NULL, CAPS);
+  g_autofree char *got = NULL;
+  double confidence;
+  gint64 took = g_get_monotonic_time ();
+  got = run (&line, 0, &small, "qr", 100, NULL);
+  took = g_get_monotonic_time () - took;
+  g_assert_cmpstr (got, ==, "qr-code " TEST_QR_TEXT);
+  test_line_close (line.harness, line.bus);
+  g_autofree char *launch = g_strdup_printf ("slread time-limit=%d max-tries=3", 100 + (gint) (4 * took / 1000));
+  line = test_line_open (launch, NULL, CAPS);
+  gst_harness_set_live (line.harness, TRUE);
+  gst_harness_set_upstream_latency (line.harness, 30 * GST_MSECOND);
+  g_assert_cmpuint (gst_harness_query_latency (line.harness), ==, 30 * GST_MSECOND);
+  gboolean found = FALSE;
+  for (guint i = 1; i < 400 && !found; i++) {
+    g_assert_cmpint (gst_harness_push (line.harness, new_busy_frame (i, &small, id)), ==, GST_FLOW_OK);
+    found = is_read (gst_harness_pull (line.harness), 1, &confidence);
+    g_assert_cmpfloat_with_epsilon (confidence, 0.5, 1e-9);
+    g_assert_cmpuint (gst_harness_query_latency (line.harness), >, 30 * GST_MSECOND);
+  }
+  g_assert_true (found);
+  teardown (&line);
+}
+
+/* However many objects there are, what was read of one is told. */
+static void
+test_many (void)
+{
+  static const TestSymbol dot = { 600, 400, 0.1, 0 };
+  TestLine line = test_line_open ("slread time-limit=600000 max-tries=1 retry-interval=0", NULL, CAPS);
+  double confidence;
+  assert_reads (&line, 0, &qr, "qr", 1000, "qr-code " TEST_QR_TEXT);
+  GstBuffer *in = new_frame (1, NULL);
+  for (gint i = 1; i <= 300; i++)
+    add_region (in, "qr", &dot, i);
+  add_region (in, "qr", &qr, 1000);
+  g_assert_cmpint (gst_harness_push (line.harness, in), ==, GST_FLOW_OK);
+  g_assert_true (is_read (gst_harness_pull (line.harness), 300, &confidence));
+  teardown (&line);
+}
+
 static void
 test_classes (void)
 {
@@ -190,8 +269,31 @@ test_foreign_codes (void)
 static void
 on_predictions (GstElement *element, SlPredictions *predictions, gpointer data)
 {
-  SlObject *object = sl_predictions_get_object (predictions, 0);
+  SlObject *object = sl_predictions_get_n_objects (predictions) > 0 ? sl_predictions_get_object (predictions, 0) : NULL;
   g_string_append_printf (data, "%s;", object != NULL ? sl_object_get_text (object) : "nothing");
+}
+
+/* A frame that has only labels is told, too. */
+static void
+test_labels (void)
+{
+  TestLine line = test_line_open ("slread", NULL, CAPS);
+  GString *told = g_string_new (NULL);
+  const SlLabelled label = { .label = "shelf", .confidence = 0.5 };
+  const SlPredictionView view = { .width = 640, .height = 480, .n_labels = 1, .labels = &label };
+  GstElement *read = gst_harness_find_element (line.harness, "slread");
+  g_signal_connect (read, "predictions", G_CALLBACK (on_predictions), told);
+  GstBuffer *in = new_frame (0, NULL);
+  sl_buffer_add_prediction (in, &view, NULL);
+  g_assert_cmpint (gst_harness_push (line.harness, in), ==, GST_FLOW_OK);
+  gst_buffer_unref (gst_harness_pull (line.harness));
+  g_assert_cmpstr (told->str, ==, "nothing;");
+  g_assert_cmpint (gst_harness_push (line.harness, new_frame (1, NULL)), ==, GST_FLOW_OK);
+  gst_buffer_unref (gst_harness_pull (line.harness));
+  g_assert_cmpstr (told->str, ==, "nothing;");
+  g_string_free (told, TRUE);
+  gst_object_unref (read);
+  teardown (&line);
 }
 
 /* The code finder in the box finds it, and slread inside reads it; the signal tells it once a frame. */
@@ -278,9 +380,13 @@ main (int argc, char **argv)
   g_test_add_func ("/slread/reads", test_reads);
   g_test_add_func ("/slread/tracks", test_tracks);
   g_test_add_func ("/slread/patience", test_patience);
+  g_test_add_data_func ("/slread/busy/tracked", GINT_TO_POINTER (1), test_busy);
+  g_test_add_data_func ("/slread/busy/not-tracked", NULL, test_busy);
+  g_test_add_func ("/slread/many", test_many);
   g_test_add_func ("/slread/classes", test_classes);
   g_test_add_func ("/slread/untouched", test_untouched);
   g_test_add_func ("/slread/foreign-codes", test_foreign_codes);
+  g_test_add_func ("/slread/labels", test_labels);
   g_test_add_func ("/slread/slpredict", test_slpredict);
   g_test_add_func ("/slread/switched", test_switched);
   g_test_add_func ("/slread/refused", test_refused);
