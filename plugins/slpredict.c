@@ -334,6 +334,8 @@ choose_reading (SlPredict *self, gboolean wanted)
   } else {
     gst_ghost_pad_set_target (GST_GHOST_PAD (self->srcpad), NULL);
     gst_element_unlink (last, self->reader);
+    gst_element_set_locked_state (self->reader, TRUE);
+    gst_element_set_state (self->reader, GST_STATE_NULL);
     gst_bin_remove (GST_BIN (self), self->reader);
     self->reader = NULL;
   }
@@ -493,7 +495,7 @@ install_properties (GObjectClass *object_class, GstElementClass *const children[
     g_param_spec_boolean (
       "read", "Read codes",
       "Read what the codes say that the model finds, by slread, which is inside as \"read\"; frames come out then, and no lines. "
-      "With track=true each code is read once",
+      "With track=true each code is read once. The signal and slpublish tell what was read; messages of post-messages do not",
       FALSE, G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_READY));
   g_object_class_install_property (
     object_class, PROP_DROPPED,

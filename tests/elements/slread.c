@@ -344,11 +344,14 @@ test_registered (void)
   g_assert_true (sl_plugin_register_element (NULL, "slread", "SlRead", GST_RANK_NONE, sl_read_get_type));
 }
 
-/* On and off again: what is behind it stays linked. */
+/* On and off again: what is behind it stays linked, also where the bin is READY. */
 static void
-test_switched (void)
+test_switched (gconstpointer state)
 {
   GstElement *predict = gst_object_ref_sink (gst_element_factory_make ("slpredict", NULL));
+  g_object_set (predict, "read", TRUE, NULL);
+  g_assert_cmpint (gst_element_set_state (predict, GPOINTER_TO_INT (state)), ==, GST_STATE_CHANGE_SUCCESS);
+  g_object_set (predict, "read", FALSE, NULL);
   for (guint i = 0; i < 4; i++) {
     g_object_set (predict, "read", i % 2 == 0, NULL);
     g_autoptr (GstElement) inside = gst_bin_get_by_name (GST_BIN (predict), "read");
@@ -358,6 +361,7 @@ test_switched (void)
     g_assert_true ((inside != NULL) == (i % 2 == 0));
     g_assert_cmpstr (GST_OBJECT_NAME (last), ==, i % 2 == 0 ? "read" : "postprocess");
   }
+  gst_element_set_state (predict, GST_STATE_NULL);
   gst_object_unref (predict);
 }
 
@@ -388,7 +392,8 @@ main (int argc, char **argv)
   g_test_add_func ("/slread/foreign-codes", test_foreign_codes);
   g_test_add_func ("/slread/labels", test_labels);
   g_test_add_func ("/slread/slpredict", test_slpredict);
-  g_test_add_func ("/slread/switched", test_switched);
+  g_test_add_data_func ("/slread/switched/null", GINT_TO_POINTER (GST_STATE_NULL), test_switched);
+  g_test_add_data_func ("/slread/switched/ready", GINT_TO_POINTER (GST_STATE_READY), test_switched);
   g_test_add_func ("/slread/refused", test_refused);
   return test_elements_run ();
 }
