@@ -33,14 +33,15 @@ packed (const ZipMember *member)
     return g_bytes_ref (member->data);
   gsize length;
   z_stream stream = { .next_in = g_bytes_get_data (member->data, &length) };
-  g_assert (length <= G_MAXUINT32
-            && deflateInit2 (&stream, Z_BEST_COMPRESSION, Z_DEFLATED, -MAX_WBITS, MEMORY_LEVEL, Z_DEFAULT_STRATEGY) == Z_OK);
+  const int began = deflateInit2 (&stream, Z_BEST_COMPRESSION, Z_DEFLATED, -MAX_WBITS, MEMORY_LEVEL, Z_DEFAULT_STRATEGY);
+  g_assert (length <= G_MAXUINT32 && began == Z_OK);
   const gsize most = deflateBound (&stream, length);
   guint8 *out = g_malloc (most);
   stream.avail_in = (uInt) length;
   stream.next_out = out;
   stream.avail_out = (uInt) most;
-  g_assert (most <= G_MAXUINT32 && deflate (&stream, Z_FINISH) == Z_STREAM_END);
+  const int ended = deflate (&stream, Z_FINISH);
+  g_assert (most <= G_MAXUINT32 && ended == Z_STREAM_END);
   const gsize size = stream.total_out;
   deflateEnd (&stream);
   return g_bytes_new_take (out, size);
