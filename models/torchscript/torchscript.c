@@ -185,14 +185,21 @@ read_info (GBytes *bytes, const char *name, SlModelMetadata *metadata, GError **
   return FALSE;
 }
 
+/* @had: kinds that were read; each is once in a model, so that many entries of one large member cost no more than one. */
 static gboolean
-read_extra (const TsArchive *archive, const char *name, SlModelMetadata *metadata, GError **error)
+read_extra (const TsArchive *archive, const char *name, guint *had, SlModelMetadata *metadata, GError **error)
 {
   const gboolean labels = strcmp (name, "labels.txt") == 0, ultralytics = strcmp (name, "config.txt") == 0;
   const gboolean info = g_str_has_suffix (name, ".modelinfo");
+  const guint kind = labels ? 1 : ultralytics ? 2 : 4;
   gsize length;
   if (!labels && !ultralytics && !info)
     return TRUE;
+  if ((*had & kind) != 0) {
+    g_set_error (error, SL_ERROR, SL_ERROR_FORMAT, "extra file %s inside the model: expected one of its kind, got another", name);
+    return FALSE;
+  }
+  *had |= kind;
   g_autofree char *member = g_strconcat ("extra/", name, NULL);
   g_autoptr (GBytes) bytes = ts_archive_read (archive, member, error);
   if (bytes == NULL)
@@ -207,8 +214,9 @@ static gboolean
 read_extras (const TsArchive *archive, SlModelMetadata *metadata, GError **error)
 {
   const char *name;
+  guint had = 0;
   for (guint i = 0; (name = ts_archive_extra (archive, i)) != NULL; i++)
-    if (!read_extra (archive, name, metadata, error))
+    if (!read_extra (archive, name, &had, metadata, error))
       return FALSE;
   return TRUE;
 }

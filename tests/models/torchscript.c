@@ -131,6 +131,16 @@ test_bad_extra (void)
   writer = net ();
   sl_torchscript_writer_text (writer, "extra/a.modelinfo", "[modelinfo]\nversion=1.0\ngroup-id=x\n[sightline]\ninput-shape=1,x\n");
   refuse (writer, NULL, SL_ERROR_ARGUMENT, "input-shape is '1,x'");
+  for (guint i = 0; i < 3; i++) {
+    static const char *const kinds[] = { "labels.txt", "config.txt", "b.modelinfo" };
+    static const char *const texts[] = { "one\n", "{\"task\": \"classify\"}", "[modelinfo]\nversion=1.0\ngroup-id=x\n" };
+    g_autofree char *name = g_strconcat ("extra/", kinds[i], NULL);
+    g_autofree char *said = g_strdup_printf ("extra file %s inside the model: expected one of its kind, got another", kinds[i]);
+    writer = net ();
+    sl_torchscript_writer_text (writer, name, texts[i]);
+    sl_torchscript_writer_text (writer, name, texts[i]);
+    refuse (writer, "1,3,4,4", SL_ERROR_FORMAT, said);
+  }
 }
 
 /* A module with a part of that class. */
