@@ -244,6 +244,7 @@ measure (SlModel *ours, const char *runtime, const SlModelLoadOptions *options, 
   g_autofree char *notice = NULL;
   const guint threads = sl_threads_resolve (options->threads);
   whole.skip_input_quantize = FALSE;
+  whole.any_backend = FALSE; /* what the key file says is among the settings, and it may not say fallback again */
   whole.backend.backend = runtime;
   whole.backend.fallback = FALSE;
   g_autoptr (SlModel) theirs = sl_model_load_with (sl_model_path (ours), NULL, &whole, NULL);

@@ -352,7 +352,8 @@ load_external (SlModel *model, const char *runtime, const SlContractOverrides *o
     g_propagate_error (error, g_steal_pointer (&refused));
     return FALSE;
   }
-  const gboolean has_files = read && sl_model_data_files (model) != NULL;
+  /* A model that was not read may have weights in files beside it, which the runtime finds by the model's path alone. */
+  const gboolean has_files = !read || sl_model_data_files (model) != NULL;
   model->external = sl_backend_open (runtime, model->path, &model->stamp, has_files, options, error);
   if (model->external == NULL && !read)
     g_prefix_error (error, "Sightline refuses it (%s), and so does the backend: ", refused->message);

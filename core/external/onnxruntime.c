@@ -74,6 +74,7 @@ typedef struct
   SlOrtSession *session;
   guint n_inputs, n_outputs;
   char *names[2 * SL_MAX_IO]; /* of inputs, then of outputs from SL_MAX_IO on; the allocator's */
+  gint32 passed[SL_MAX_IO];   /* by output: the input that it is, or -1 */
 } Model;
 
 /* The values of a tensor, by where its bytes are. */
@@ -180,6 +181,10 @@ read_edge (Model *model, gboolean output, guint i, SlTensor *tensor, GError **er
   }
   good = good && read_shape (model->ort, shape, tensor, error);
   api->release_type (type);
+  for (guint k = 0; good && output && k < tensor->rank; k++)
+    tensor->dims[k] = -1; /* what a model declares of an output is not always what it gives; a run tells */
+  if (!good)
+    g_clear_pointer ((char **) &tensor->name, g_free);
   return good;
 }
 
@@ -204,6 +209,18 @@ read_edges (Model *model, SlRuntimeEdges *edges, GError **error)
     if (!read_edge (model, TRUE, edges->n_outputs, &edges->outputs[edges->n_outputs], error))
       return FALSE;
   return TRUE;
+}
+
+/* An output that is an input is given no bytes by the library where it is told the memory. */
+static void
+find_passed (Model *model)
+{
+  for (guint i = 0; i < model->n_outputs; i++) {
+    model->passed[i] = -1;
+    for (guint k = 0; k < model->n_inputs; k++)
+      if (strcmp (model->names[SL_MAX_IO + i], model->names[k]) == 0)
+        model->passed[i] = (gint32) k;
+  }
 }
 
 static void
@@ -243,8 +260,10 @@ load (gpointer library, const SlExternalRequest *request, SlRuntimeEdges *edges,
 {
   Model *model = g_new0 (Model, 1);
   model->ort = library;
-  if (create_session (model, request, device, error) && read_edges (model, edges, error))
+  if (create_session (model, request, device, error) && read_edges (model, edges, error)) {
+    find_passed (model);
     return model;
+  }
   unload (model);
   return NULL;
 }
@@ -382,6 +401,9 @@ run (gpointer data, const void *const *inputs, void *const *outputs, char *failu
   if (status == NULL)
     status = api->run (model->session, runner->options, (const char *const *) model->names, (const SlOrtValue *const *) in, model->n_inputs,
                        (const char *const *) model->names + SL_MAX_IO, model->n_outputs, out);
+  for (guint i = 0; status == NULL && i < model->n_outputs; i++)
+    if (model->passed[i] >= 0)
+      memcpy (outputs[i], inputs[model->passed[i]], MIN (runner->outputs[i].tensor.bytes, runner->inputs[model->passed[i]].tensor.bytes));
   if (status == NULL)
     return TRUE;
   g_strlcpy (failure, api->get_message (status), SL_FAILURE_SIZE);

@@ -144,7 +144,6 @@ enum
   SL_ORT_CREATE_CANN = 221,
   SL_ORT_UPDATE_CANN = 222,
   SL_ORT_RELEASE_CANN = 224,
-  SL_ORT_TABLE_SIZE = 239 /* of version SL_ORT_API */
 };
 
 /** Element types. */

@@ -29,7 +29,6 @@ struct _SlExternalSession
   guint n_inputs;
   gint32 from[SL_MAX_IO];      /* by input of the runtime: ours, or -1 for a constant */
   const void *data[SL_MAX_IO]; /* by input of the runtime: constants, and what is being run on */
-  gint cancelled;              /* atomic */
   char failure[SL_FAILURE_SIZE];
 };
 

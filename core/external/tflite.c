@@ -334,6 +334,8 @@ read_edges (Model *model, const Runner *runner, SlRuntimeEdges *edges, GError **
     SlTensor *to = output ? &edges->outputs[k] : &edges->inputs[k];
     if (!read_tensor (model, (output ? SL_MAX_IO : 0) + k, from, to, error))
       return FALSE;
+    for (guint d = 0; output && library->data (from) == NULL && d < to->rank; d++)
+      to->dims[d] = -1; /* a hint, until a run tells */
     if (to->name == NULL)
       to->name = g_strdup (library->name (from) != NULL ? library->name (from) : "");
     edges->n_inputs = MAX (edges->n_inputs, output ? 0 : k + 1);
@@ -382,6 +384,10 @@ settle (gpointer data, SlRuntimeEdges *edges, GError **error)
   Runner *runner = runner_new (model, error);
   if (runner == NULL)
     return FALSE;
+  for (guint i = 0; i < edges->n_inputs; i++) {
+    const TfTensor *input = model->library->input (runner->interpreter, (int32_t) i);
+    memset (model->library->data (input), 0, model->library->bytes (input));
+  }
   gboolean good = model->library->invoke (runner->interpreter) == 0;
   if (!good)
     fail (runner, "a first run on nothing failed", error);

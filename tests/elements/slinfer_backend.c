@@ -198,6 +198,31 @@ test_results (void)
   g_assert_cmpint (sl_session_run (first, &in, &out), ==, SL_STATUS_CANCELLED);
 }
 
+/* What is declared of an output may differ from what a run gives; and an output may be an input, of which the runtime gives no bytes. */
+static void
+test_odd_outputs (void)
+{
+  const SlBackendSettings backends[] = { { .backend = "onnxruntime" }, { .backend = "tflite" }, { .backend = "onnxruntime" } };
+  static const char *const words[] = { "hint", "hint", "pass" };
+  gfloat x[VALUES], y[VALUES];
+  const void *in = x;
+  void *out = y;
+  fill (x);
+  for (guint i = 0; i < G_N_ELEMENTS (words); i++) {
+    g_autoptr (GError) error = NULL;
+    g_autoptr (SlModel) model = NULL;
+    g_autofree char *notice = NULL;
+    set_fake (words[i]);
+    g_autoptr (SlSession) session = open_session (i == 1 ? tflite : onnx, &backends[i], &model, &notice, &error);
+    g_assert_no_error (error);
+    memset (y, 0, sizeof y);
+    g_assert_cmpint (sl_session_run (session, &in, &out), ==, SL_STATUS_OK);
+    g_assert_cmpfloat (y[0], ==, i == 0 ? -x[0] : i == 2 ? x[0] : y[0]);
+    g_assert_cmpfloat (y[2], !=, 0);
+    set_fake (NULL);
+  }
+}
+
 /* Two models of one file, which was not written just now, are one in the runtime; their sessions run by themselves. */
 static void
 test_shared (void)
@@ -289,8 +314,10 @@ test_unknown_operator (void)
   g_assert_nonnull (strstr (error->message, "; backend=onnxruntime runs it where ONNX Runtime can"));
   g_clear_error (&error);
   const SlBackendSettings backend = { .backend = "auto", .fallback = TRUE }, ort = { .backend = "onnxruntime" };
+  const int paths = *(int *) fake ("fake_paths");
   g_autoptr (SlSession) session = open_session (unknown, &backend, &model, &notice, &error);
   g_assert_no_error (error);
+  g_assert_cmpint (*(int *) fake ("fake_paths"), ==, paths + 1); /* else the runtime looks for weights in the current directory */
   const SlContract *contract = sl_model_contract (model);
   g_assert_cmpstr (contract->inputs[0].name, ==, "x");
   g_assert_true (contract->image.valid && contract->image.range_known && contract->image.layout == SL_LAYOUT_NCHW);
@@ -332,6 +359,27 @@ test_auto (void)
   g_autofree char *path = g_build_filename (g_get_user_cache_dir (), "sightline", "backends", NULL), *text = NULL;
   g_assert_true (g_file_get_contents (path, &text, NULL, NULL));
   g_assert_nonnull (strstr (text, "backend=sightline"));
+}
+
+/* A runtime that fails is not measured, although the key file beside the model states a fallback. */
+static void
+test_auto_fails (void)
+{
+  const SlBackendSettings backend = { .backend = "auto", .options = "session.test=2" };
+  g_autofree char *info = g_strconcat (onnx, ".modelinfo", NULL), *notice = NULL, *text = NULL;
+  g_autofree char *path = g_build_filename (g_get_user_cache_dir (), "sightline", "backends", NULL);
+  g_autoptr (GError) error = NULL;
+  g_autoptr (SlModel) model = NULL;
+  g_unlink (path);
+  g_assert_true (g_file_set_contents (info, "[modelinfo]\nversion=1.0\ngroup-id=x\n[sightline]\nfallback=true\n", -1, NULL));
+  set_fake ("run");
+  g_autoptr (SlSession) session = open_session (onnx, &backend, &model, &notice, &error);
+  set_fake (NULL);
+  g_unlink (info);
+  g_assert_no_error (error);
+  g_assert_null (sl_session_external (session));
+  g_assert_true (g_file_get_contents (path, &text, NULL, NULL));
+  g_assert_nonnull (strstr (text, "runtime-ms=0\n"));
 }
 
 /* What MODEL.modelinfo states counts where nothing else does. */
@@ -443,11 +491,13 @@ main (int argc, char **argv)
   g_test_add_func ("/slinfer-backend/settings", test_settings);
   g_test_add_func ("/slinfer-backend/options", test_options);
   g_test_add_func ("/slinfer-backend/results", test_results);
+  g_test_add_func ("/slinfer-backend/odd-outputs", test_odd_outputs);
   g_test_add_func ("/slinfer-backend/shared", test_shared);
   g_test_add_func ("/slinfer-backend/failures", test_failures);
   g_test_add_func ("/slinfer-backend/fallback", test_fallback);
   g_test_add_func ("/slinfer-backend/unknown-operator", test_unknown_operator);
   g_test_add_func ("/slinfer-backend/auto", test_auto);
+  g_test_add_func ("/slinfer-backend/auto-fails", test_auto_fails);
   g_test_add_func ("/slinfer-backend/key-file", test_key_file);
   g_test_add_func ("/slinfer-backend/element-falls-back", test_element_falls_back);
   g_test_add_func ("/slinfer-backend/element-errors", test_element_errors);

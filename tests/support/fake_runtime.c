@@ -6,6 +6,7 @@
  *
  *   old: its version is too old         load: refuses to load        run: refuses to run       lost=N: refuses from run N on, counted from 0
  *   shape: y has another size           wrong: y is off by one       slow=MS: takes so long to load     delegate: the delegate refuses
+ *   hint: y is declared with another size than it gets     pass: the output is x itself, which gets no bytes
  */
 #include <stdarg.h>
 #include <stdint.h>
@@ -19,7 +20,7 @@
 #define MEANS 3
 
 /* What a test asks for. */
-EXPORT int fake_runs, fake_values, fake_loads, fake_delegates;
+EXPORT int fake_runs, fake_values, fake_loads, fake_paths, fake_delegates;
 EXPORT char fake_options[256];
 EXPORT char fake_words[64];
 
@@ -57,7 +58,7 @@ typedef struct
   int own;
 } Value;
 
-static char something;
+static char something, declared;
 static const int64_t shape_of_x[4] = { 1, 3, 4, 4 };
 
 static const char *
@@ -89,6 +90,7 @@ create_session_from_array (const void *env, const void *data, size_t size, const
 static const char *
 create_session (const void *env, const char *path, const void *options, void **session)
 {
+  fake_paths++;
   return create_session_from_array (env, NULL, 0, options, session);
 }
 
@@ -112,6 +114,13 @@ edge_type (const void *session, size_t i, void **type)
 }
 
 static const char *
+output_type (const void *session, size_t i, void **type)
+{
+  *type = &declared;
+  return NULL;
+}
+
+static const char *
 input_name (const void *session, size_t i, void *allocator, char **name)
 {
   *name = strdup ("x");
@@ -121,7 +130,7 @@ input_name (const void *session, size_t i, void *allocator, char **name)
 static const char *
 output_name (const void *session, size_t i, void *allocator, char **name)
 {
-  *name = strdup ("y");
+  *name = strdup (asked ("pass") >= 0 ? "x" : "y");
   return NULL;
 }
 
@@ -156,7 +165,7 @@ run (void *session, const void *options, const char *const *input_names, Value *
     outputs[0]->own = 1;
     memcpy (outputs[0]->dims, shape_of_x, sizeof shape_of_x);
   }
-  for (int i = 0; i < VALUES; i++)
+  for (int i = 0; i < VALUES && asked ("pass") < 0; i++)
     outputs[0]->data[i] = -inputs[0]->data[i] + (asked ("wrong") >= 0 ? 1.0f : 0.0f);
   return NULL;
 }
@@ -186,6 +195,8 @@ static const char *
 get_dimensions (const void *shape, int64_t *dims, size_t n)
 {
   memcpy (dims, shape_of_x, n * sizeof dims[0]);
+  if (shape == &declared && asked ("hint") >= 0)
+    dims[3]--;
   return NULL;
 }
 
@@ -290,7 +301,7 @@ get_api (uint32_t version)
     { 30, count },
     { 31, count },
     { 33, edge_type },
-    { 34, edge_type },
+    { 34, output_type },
     { 36, input_name },
     { 37, output_name },
     { 39, create_thing },
@@ -359,6 +370,7 @@ typedef struct
   int rank;
   int32_t dims[4];
   const char *name;
+  int hinted; /* has no bytes until a run */
   float data[VALUES];
 } Tensor;
 
@@ -431,8 +443,10 @@ TF (void *, InterpreterCreate, const void *model, const Options *options)
 {
   Interpreter *interpreter = calloc (1, sizeof *interpreter);
   interpreter->options = *options;
-  interpreter->input = (Tensor){ 4, { 1, 4, 4, 3 }, "x", { 0 } };
-  interpreter->output = (Tensor){ 2, { 1, asked ("shape") >= 0 ? 2 : MEANS }, "y", { 0 } };
+  interpreter->input = (Tensor){ 4, { 1, 4, 4, 3 }, "x", 0, { 0 } };
+  interpreter->output = (Tensor){ 2, { 1, asked ("shape") >= 0 ? 2 : MEANS }, "y", asked ("hint") >= 0, { 0 } };
+  if (interpreter->output.hinted)
+    interpreter->output.dims[1] = MEANS - 1;
   return interpreter;
 }
 
@@ -472,6 +486,9 @@ TF (int, InterpreterInvoke, Interpreter *interpreter)
     report (&interpreter->options, "node %d: the fake device is gone", 7);
     return 1;
   }
+  if (interpreter->output.hinted)
+    interpreter->output.dims[1] = MEANS;
+  interpreter->output.hinted = 0;
   for (int c = 0; c < MEANS; c++) {
     interpreter->output.data[c] = asked ("wrong") >= 0 ? 1.0f : 0.0f;
     for (int i = c; i < VALUES; i += MEANS)
@@ -505,7 +522,7 @@ TF (size_t, TensorByteSize, const Tensor *tensor)
 
 TF (void *, TensorData, Tensor *tensor)
 {
-  return tensor->data;
+  return tensor->hinted ? NULL : tensor->data;
 }
 
 TF (const char *, TensorName, const Tensor *tensor)
