@@ -363,6 +363,17 @@ open_decoding (SlPredictor *self, GError **error)
   return TRUE;
 }
 
+/* Takes @notice (nullable), a sentence that something else runs the model than was asked for. */
+static void
+warn_of_backend (const SlPredictor *self, char *notice)
+{
+  if (notice == NULL)
+    return;
+  g_autofree char *model = sl_show (sl_model_path (self->model), SL_SHOW_MESSAGE);
+  g_warning ("%s: %s", model, notice);
+  g_free (notice);
+}
+
 /* Makes ready for @model. */
 static gboolean
 use_model (SlPredictor *self, SlModel *model, GError **error)
@@ -371,8 +382,9 @@ use_model (SlPredictor *self, SlModel *model, GError **error)
   self->model = sl_model_ref (model);
   if (!choose_spec (self, contract, error) || !open_decoding (self, error))
     return FALSE;
-  g_autofree char *notice = NULL;
+  char *notice = NULL;
   self->session = sl_model_session_new (model, self->settings.threads, &notice, error);
+  warn_of_backend (self, notice);
   if (self->session == NULL || !allocate (self, contract, error))
     return FALSE;
   self->model_stale = FALSE;
@@ -469,6 +481,7 @@ predict (SlPredictor *self, const SlFrame *frame, GError **error)
   const gint64 made = g_get_monotonic_time ();
   const void *input = self->input;
   const SlStatus status = sl_session_run (self->session, &input, self->outputs);
+  warn_of_backend (self, sl_session_take_notice (self->session));
   if (status != SL_STATUS_OK) {
     g_set_error (error, SL_ERROR, SL_ERROR_BACKEND, "%s: %s", sl_model_path (self->model), sl_session_status_text (self->session, status));
     return NULL;

@@ -186,6 +186,12 @@ def test_backends():
     assert [row["backend"] for row in rows] == ["sightline", "onnxruntime"] and rows[1]["agrees"] is False and rows[1]["difference"] > 0.5, rows
     shown = run(*command, "--backends", env=backend_env("load")).expect(0).out
     assert re.search("^onnxruntime  .*ONNX Runtime 1.99.0: the fake refuses the model$", shown, flags=re.M), shown
+    info = command[2] + ".modelinfo"
+    with open(info, "w") as file:
+        file.write("[modelinfo]\nversion=1.0\n[sightline]\nbackend=onnxruntime\nfallback=true\n")
+    shown = run(*command, "--backends", env=dict(backend_env(), SIGHTLINE_ONNXRUNTIME="/nowhere/ort.so")).expect(0).out
+    assert re.search("^onnxruntime  .*: /nowhere/ort.so, which the environment variable SIGHTLINE_ONNXRUNTIME names", shown, flags=re.M), shown
+    os.remove(info)
     run(*command, "--backend", "onnxruntime", "-n", "3", env=backend_env()).expect(0)
     run(*command, "--backend", "onnxruntime", "--profile", env=backend_env()).expect(2, "--profile shows Sightline's own nodes")
 
@@ -200,6 +206,23 @@ def test_infer_backend():
     run(*how, "--fallback", env=backend_env("load")).expect(0, "Sightline runs the model on the CPU instead: ONNX Runtime 1.99.0: the fake refuses")
     missing = dict(backend_env(), SIGHTLINE_ONNXRUNTIME="/nowhere/ort.so")
     run(*how, env=missing).expect(1, "/nowhere/ort.so, which the environment variable SIGHTLINE_ONNXRUNTIME names, cannot be opened")
+
+
+def test_predict_falls_back():
+    """Once without the library, once in the middle; the picture is predicted all the same."""
+    ppm = write("p.ppm", b"P6 4 4 255\n" + b"\x80" * 48)
+    how = ["predict", "--model", onnx_model("Neg"), "--input-shape", "1,3,4,4", "--mean", "0", "--std", "255", "--decoder", "segmentation", "--backend",
+           "onnxruntime", "--fallback"]
+    for env, said in ((dict(backend_env(), SIGHTLINE_ONNXRUNTIME="/nowhere/ort.so"), "Sightline runs the model on the CPU instead: /nowhere/ort.so"),
+                      (backend_env("lost=1"), "so Sightline runs the model on the CPU from here on: the fake device is gone")):
+        run(*how, ppm, env=env).expect(0, said)
+
+
+def test_predict_refused():
+    """What the runtime itself throws and catches is an error, not the end of the program, where there is a library of it."""
+    ppm = write("p.ppm", b"P6 4 4 255\n" + b"\x80" * 48)
+    how = ["predict", "--model", onnx_model("NoSuchOp"), "--input-shape", "1,3,4,4", "--mean", "0", "--std", "255", "--backend", "onnxruntime", ppm]
+    run(*how).expect(1, "and so does the backend: ONNX Runtime ")
 
 
 def test_refuses():

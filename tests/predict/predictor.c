@@ -383,6 +383,30 @@ test_range (void)
   g_assert_cmpfloat_with_epsilon (sl_predictions_get_label_confidence (p, 0), 200 / 255.0, 1e-5);
 }
 
+/* A runtime that the key file beside the model states, with a fallback, and that is not there: a warning, and predictions all the same. */
+static void
+test_falls_back (void)
+{
+  static const char info[] = "[modelinfo]\nversion=1.0\ngroup-id=x\n[sightline]\nbackend=tflite\nfallback=true\n";
+  g_autofree char *from = tiny_model ("brightest_channel.tflite"), *folder = g_dir_make_tmp ("modelXXXXXX", NULL), *data = NULL;
+  g_autofree char *path = g_build_filename (folder, "m.tflite", NULL), *key_file = g_strconcat (path, ".modelinfo", NULL);
+  gsize length = 0;
+  g_assert_true (g_file_get_contents (from, &data, &length, NULL) && g_file_set_contents (path, data, (gssize) length, NULL));
+  g_assert_true (g_file_set_contents (key_file, info, -1, NULL));
+  g_setenv ("SIGHTLINE_TFLITE", "/nowhere/lite.so", TRUE);
+  g_test_expect_message (NULL, G_LOG_LEVEL_WARNING, "*m.tflite: Sightline runs the model on the CPU instead: /nowhere/lite.so, which*");
+  g_autoptr (GError) error = NULL;
+  g_autoptr (SlPredictor) predictor = sl_predictor_new (path, &error);
+  g_assert_no_error (error);
+  g_test_assert_expected_messages ();
+  g_autoptr (SlFrame) frame = plain_frame (8, 8, 0, 200, 0);
+  g_autoptr (SlPredictions) p = predict (predictor, frame);
+  g_assert_cmpstr (sl_predictions_get_label (p, 0), ==, "green");
+  g_remove (key_file);
+  g_remove (path);
+  g_remove (folder);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -401,5 +425,6 @@ main (int argc, char **argv)
   g_test_add_func ("/predictor/pictures", test_pictures);
   g_test_add_func ("/predictor/recovers", test_recovers);
   g_test_add_func ("/predictor/range", test_range);
+  g_test_add_func ("/predictor/falls-back", test_falls_back);
   return g_test_run ();
 }

@@ -75,7 +75,11 @@ print_runtime (SlModel *ours, SlSession *session, guint threads, const SlModelLo
   g_autoptr (SlModel) theirs = sl_model_load_with (sl_model_path (ours), NULL, how, &error);
   g_autoptr (SlSession) other = theirs != NULL ? sl_model_session_new (theirs, threads, &notice, &error) : NULL;
   Row row = { .name = how->backend.backend };
-  if (other != NULL && sl_backend_try (session, other, sl_model_contract (ours), TRIAL_MS, &trial, &error)) {
+  if (other != NULL && sl_session_external (other) == NULL)
+    g_set_error_literal (&error, SL_ERROR, SL_ERROR_BACKEND, notice);
+  else if (other != NULL)
+    sl_session_set_fallback (other, FALSE); /* the key file beside the model may state it */
+  if (error == NULL && sl_backend_try (session, other, sl_model_contract (ours), TRIAL_MS, &trial, &error)) {
     const Row first = { .name = SL_BACKEND_OURS, .title = "Sightline, CPU", .ms = trial.ours_ms, .cpu_ms = trial.ours_cpu_ms };
     print (&first, json);
     row.title = sl_external_model_title (sl_session_external (other));

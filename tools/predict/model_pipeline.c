@@ -17,6 +17,7 @@
 #include "plugins/meta/region_predictions.h"
 #include "plugins/tensor/caps.h"
 #include "predict/opendecoding.h"
+#include "tools/command.h"
 #include "tools/contract_preview.h"
 #include "tools/frames.h"
 #include "tools/interrupt.h"
@@ -109,10 +110,26 @@ link_elements (SlFramePredictor *predictor, GstElement *reader)
          && gst_element_link (reader != NULL ? reader : predictor->postprocess, predictor->sink);
 }
 
+static void
+tell (gpointer owner, const char *element, const GError *warning)
+{
+  sl_complain ("predict", "%s", warning->message);
+}
+
+/* As it is posted, since what reads the bus drops it. */
+static void
+warn (GstBus *bus, GstMessage *message, SlFramePredictor *predictor)
+{
+  sl_bus_handle (predictor->pipeline, message, &(SlBusEvents){ .warned = tell }, NULL);
+}
+
 static gboolean
 build (SlFramePredictor *predictor, const SlFramePredictorOptions *options, GError **error)
 {
   predictor->pipeline = gst_object_ref_sink (gst_pipeline_new (NULL));
+  g_autoptr (GstBus) bus = gst_element_get_bus (predictor->pipeline);
+  gst_bus_enable_sync_message_emission (bus);
+  g_signal_connect (bus, "sync-message::warning", G_CALLBACK (warn), predictor);
   predictor->source = sl_make_element (GST_BIN (predictor->pipeline), "appsrc", error);
   if (predictor->source == NULL)
     return FALSE;
