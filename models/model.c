@@ -48,7 +48,7 @@ struct _SlModel
   SlContract *contract;
   SlFixedInputs *fixed;      /* while it is loaded */
   SlExternalModel *external; /* (nullable) */
-  gboolean falls_back;
+  gboolean falls_back, backend_by_file;
   char *notice; /* (nullable) */
 };
 
@@ -352,6 +352,14 @@ load_external (SlModel *model, const char *runtime, const SlContractOverrides *o
     g_propagate_error (error, g_steal_pointer (&refused));
     return FALSE;
   }
+  if (!read && model->backend_by_file) {
+    g_set_error (
+      error, SL_ERROR, SL_ERROR_UNSUPPORTED,
+      "Sightline refuses it (%s), and only the key file beside it names a backend: state backend=%s yourself, which then checks the "
+      "model alone",
+      refused->message, runtime);
+    return FALSE;
+  }
   /* A model that was not read may have weights in files beside it, which the runtime finds by the model's path alone. */
   const gboolean has_files = !read || sl_model_data_files (model) != NULL;
   model->external = sl_backend_open (runtime, model->path, &model->stamp, has_files, options, error);
@@ -404,18 +412,19 @@ load_for (SlModel *model, const SlContractOverrides *overrides, const SlModelLoa
   g_autoptr (GError) failed = NULL;
   if (!sl_backend_settings_check (&options->backend, error))
     return FALSE;
-  if (strcmp (backend, SL_BACKEND_AUTO) == 0)
+  const gboolean chosen = strcmp (backend, SL_BACKEND_AUTO) == 0;
+  if (chosen)
     backend = sl_backend_choose (model->path, options);
   if (strcmp (backend, SL_BACKEND_OURS) == 0)
     return load (model, overrides, options, error);
   SlModelLoadOptions whole = *options;
   whole.skip_input_quantize = FALSE;
-  model->falls_back = options->backend.fallback;
+  model->falls_back = options->backend.fallback || chosen; /* nobody asked for that runtime */
   if (!check_format (model, backend, error))
     return FALSE;
   if (load_external (model, backend, overrides, &whole, &failed))
     return TRUE;
-  const gboolean may_run = model->contract != NULL && options->backend.fallback;
+  const gboolean may_run = model->contract != NULL && model->falls_back;
   if (!may_run) {
     g_propagate_error (error, g_steal_pointer (&failed));
     return FALSE;
@@ -491,6 +500,7 @@ sl_model_load_with (const char *path, const SlContractOverrides *overrides, cons
   g_autofree char *backend = read_backend (&settled, settled.backend.backend, info, "backend");
   if (backend != NULL)
     settled.backend.backend = backend;
+  model->backend_by_file = backend != NULL;
   g_autofree char *provider = is_ours (&settled) ? NULL : read_backend (&settled, settled.backend.provider, info, "provider");
   if (provider != NULL)
     settled.backend.provider = provider;

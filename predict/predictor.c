@@ -176,7 +176,8 @@ G_DEFINE_FINAL_TYPE (SlPredictor, sl_predictor, G_TYPE_OBJECT)
  * SlPredictor:backend:
  *
  * Who runs the model: sightline; onnxruntime or tflite, where their library is installed; auto, what gives the same results faster. Unset, what
- * MODEL.modelinfo says, else sightline. A runtime that is not there, or refuses the model, is an error.
+ * MODEL.modelinfo says, else sightline. A runtime that is not there, refuses the model or fails is an error; with auto, and where
+ * MODEL.modelinfo states fallback=true, Sightline runs the model then, and g_warning() says so.
  *
  * Since: 0.1
  */
@@ -385,6 +386,8 @@ use_model (SlPredictor *self, SlModel *model, GError **error)
   char *notice = NULL;
   self->session = sl_model_session_new (model, self->settings.threads, &notice, error);
   warn_of_backend (self, notice);
+  if (self->session == NULL)
+    g_prefix_error (error, "%s: ", contract->model);
   if (self->session == NULL || !allocate (self, contract, error))
     return FALSE;
   self->model_stale = FALSE;

@@ -77,13 +77,16 @@ open_library (const SlRuntime *row, Opened *into, GError **error)
   if (handle == NULL)
     return FALSE;
   g_autofree char *file = file_of (handle, name);
-  into->functions = row->open (handle, &into->version, error);
+  g_autoptr (GError) failed = NULL;
+  into->functions = row->open (handle, &into->version, &failed);
   if (into->functions != NULL) {
     into->file = g_steal_pointer (&file);
     return TRUE;
   }
   dlclose (handle);
-  g_prefix_error (error, "%s: ", file);
+  const gboolean is_stated = stated != NULL && *stated != '\0';
+  g_set_error (error, failed->domain, failed->code, "%s: %s%s%s", file, failed->message, is_stated ? "; correct or unset " : "",
+               is_stated ? row->variable : "");
   return FALSE;
 }
 

@@ -201,8 +201,18 @@ sl_ort_append_providers (const SlOrt *ort, SlOrtOptions *options, const SlBacken
     if (!append (ort, shown, &stated, error))
       return FALSE;
     g_string_append_printf (title, "%s%s", title->len > 0 ? ", " : "", find_provider (name) != NULL ? find_provider (name)->own : shown);
-    g_ptr_array_set_size (stated.keys, 0); /* the options were the first one's */
+    if (find_provider (name) != NULL && find_provider (name)->exported != NULL)
+      continue; /* takes no options */
+    g_ptr_array_set_size (stated.keys, 0);
     g_ptr_array_set_size (stated.values, 0);
+  }
+  if (stated.keys->len > 0) {
+    g_autofree char *key = sl_show (stated.keys->pdata[0], SL_SHOW_NAME);
+    g_set_error (
+      error, SL_ERROR, SL_ERROR_ARGUMENT,
+      "provider-options: nothing takes %s; expected options of a provider that is stated and has some, or such as begin with session.",
+      key);
+    return FALSE;
   }
   *device = title->len > 0 ? g_strdup (title->str) : g_strdup ("CPU");
   return TRUE;

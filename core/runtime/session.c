@@ -606,6 +606,8 @@ sl_session_stats (const SlSession *session, SlSessionStats *stats)
 const char *
 sl_session_backend (const SlSession *session, guint node)
 {
+  if (session->instead != NULL)
+    return sl_session_backend (session->instead, node);
   if (session->external != NULL)
     return sl_external_model_name (sl_external_session_model (session->external));
   const SlBackend *backend = session->host.backends[node];
@@ -615,6 +617,8 @@ sl_session_backend (const SlSession *session, guint node)
 gboolean
 sl_session_backend_use (const SlSession *session, guint i, SlBackendUse *use)
 {
+  if (session->instead != NULL)
+    return sl_session_backend_use (session->instead, i, use);
   if (session->external != NULL) {
     const SlExternalModel *model = sl_external_session_model (session->external);
     *use = (SlBackendUse){ sl_external_model_name (model), sl_external_model_title (model), NULL, MAX (session->stats.nodes, 1) };

@@ -96,7 +96,7 @@ test_library (void)
                   "unset SIGHTLINE_TFLITE");
   g_unsetenv ("SIGHTLINE_TFLITE");
   g_setenv ("SIGHTLINE_ONNXRUNTIME", "libm.so.6", TRUE);
-  expect_refusal (onnx, &ort, NULL, "it lacks the function OrtGetApiBase", "another library");
+  expect_refusal (onnx, &ort, NULL, "it lacks the function OrtGetApiBase", "another version of it; correct or unset SIGHTLINE_ONNXRUNTIME");
   g_setenv ("SIGHTLINE_ONNXRUNTIME", FAKE_RUNTIME_LIBRARY, TRUE);
   g_setenv ("SIGHTLINE_TFLITE", FAKE_RUNTIME_LIBRARY, TRUE);
   expect_refusal (onnx, &ort, "old", "ONNX Runtime 1.9.1 does not do: expected 1.14 or newer", FAKE_RUNTIME_LIBRARY);
@@ -118,8 +118,14 @@ test_settings (void)
     { { .backend = "onnxruntime", .options = "a=b,c" }, "provider-options: expected KEY=VALUE", "got 'c'" },
     { { .backend = "tflite" }, "backend=tflite runs tflite files, and this is one of onnx: use backend=onnxruntime", "" },
     { { .backend = "onnxruntime", .provider = "openvino" },
-      "provider=openvino: this library was built with CUDA, QNN, CPU; expected one with OpenVINO",
+      "provider=openvino: this library was built with CUDA, QNN, VSINPU, CPU; expected one with OpenVINO",
       "SIGHTLINE_ONNXRUNTIME" },
+    { { .backend = "onnxruntime", .options = "device_id=7" },
+      "provider-options: nothing takes device_id; expected options of a provider",
+      "" },
+    { { .backend = "onnxruntime", .provider = "cpu,vsinpu", .options = "session.a=1,b=2" },
+      "provider-options: nothing takes b;",
+      "session." },
   };
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
     expect_refusal (onnx, &cases[i].backend, NULL, cases[i].first, cases[i].second);
@@ -139,6 +145,7 @@ test_options (void)
       "CUDA device_id=1 gpu_mem_limit=7",
       "ONNX Runtime 1.99.0, CUDA" },
     { "onnx", { .backend = "onnxruntime", .provider = "cpu, qnn", .options = "a=b" }, "QNN a=b", "ONNX Runtime 1.99.0, QNN" },
+    { "onnx", { .backend = "onnxruntime", .provider = "vsinpu" }, "VSINPU", "ONNX Runtime 1.99.0, VSI NPU" },
     { "onnx", { .backend = "onnxruntime", .options = "session.x.y=1" }, "session.x.y session.x.y=1", "ONNX Runtime 1.99.0, CPU" },
     { "tflite",
       { .backend = "tflite", .delegate = FAKE_RUNTIME_LIBRARY, .options = "device=usb" },
@@ -302,6 +309,33 @@ test_fallback (void)
   }
 }
 
+/* In the middle: from there on it is Sightline that is named. */
+static void
+test_lost (void)
+{
+  const SlBackendSettings ort = { .backend = "onnxruntime", .fallback = TRUE };
+  g_autoptr (GError) error = NULL;
+  g_autoptr (SlModel) model = NULL;
+  g_autofree char *notice = NULL, *said = NULL;
+  g_autoptr (SlSession) session = open_session (onnx, &ort, &model, &notice, &error);
+  SlBackendUse use;
+  gfloat x[VALUES], y[VALUES];
+  const void *in = x;
+  void *out = y;
+  fill (x);
+  g_assert_no_error (error);
+  g_assert_cmpstr (sl_session_backend (session, 0), ==, "onnxruntime");
+  g_assert_true (sl_session_backend_use (session, 0, &use) && strcmp (use.title, "ONNX Runtime 1.99.0, CPU") == 0);
+  set_fake ("run");
+  g_assert_cmpint (sl_session_run (session, &in, &out), ==, SL_STATUS_OK);
+  set_fake (NULL);
+  g_assert_cmpfloat (y[5], ==, -x[5]);
+  said = sl_session_take_notice (session);
+  g_assert_nonnull (strstr (said, "so Sightline runs the model on the CPU from here on"));
+  g_assert_cmpstr (sl_session_backend (session, 0), !=, "onnxruntime");
+  g_assert_true (sl_session_backend_use (session, 0, &use) && strstr (use.title, "ONNX Runtime") == NULL);
+}
+
 /* A model with an operator that Sightline lacks: the refusal names the way out, and the runtime runs it. */
 static void
 test_unknown_operator (void)
@@ -382,6 +416,25 @@ test_auto_fails (void)
   g_assert_nonnull (strstr (text, "runtime-ms=0\n"));
 }
 
+/* A runtime that was measured before and fails now is not an error: nobody asked for it. */
+static void
+test_auto_falls_back (void)
+{
+  const SlBackendSettings backend = { .backend = "auto", .options = "session.test=2" };
+  g_autofree char *path = g_build_filename (g_get_user_cache_dir (), "sightline", "backends", NULL), *text = NULL, *notice = NULL;
+  g_autoptr (GError) error = NULL;
+  g_autoptr (SlModel) model = NULL;
+  g_assert_true (g_file_get_contents (path, &text, NULL, NULL));
+  g_autoptr (GString) changed = g_string_new (text);
+  g_assert_cmpuint (g_string_replace (changed, "backend=sightline", "backend=onnxruntime", 0), ==, 1);
+  g_assert_true (g_file_set_contents (path, changed->str, -1, NULL));
+  set_fake ("run");
+  g_autoptr (SlSession) session = open_session (onnx, &backend, &model, &notice, &error);
+  set_fake (NULL);
+  g_assert_no_error (error);
+  g_assert_nonnull (strstr (notice, "Sightline runs the model on the CPU instead: ONNX Runtime 1.99.0, CPU: a first run on zeros failed"));
+}
+
 /* What MODEL.modelinfo states counts where nothing else does. */
 static void
 test_key_file (void)
@@ -397,6 +450,17 @@ test_key_file (void)
   g_assert_no_error (error);
   g_assert_cmpstr (sl_external_model_title (sl_session_external (session)), ==, "ONNX Runtime 1.99.0, QNN");
   g_assert_null (sl_model_external (plain));
+}
+
+/* It hands no model that Sightline refuses to a runtime, which has no bounds. */
+static void
+test_key_file_refused (void)
+{
+  g_autofree char *info = g_strconcat (unknown, ".modelinfo", NULL);
+  g_assert_true (g_file_set_contents (info, "[modelinfo]\nversion=1.0\ngroup-id=x\n[sightline]\nbackend=onnxruntime\n", -1, NULL));
+  expect_refusal (unknown, &(SlBackendSettings){ 0 }, NULL, "Sightline refuses it (",
+                  "and only the key file beside it names a backend: state backend=onnxruntime yourself");
+  g_unlink (info);
 }
 
 typedef struct
@@ -495,10 +559,13 @@ main (int argc, char **argv)
   g_test_add_func ("/slinfer-backend/shared", test_shared);
   g_test_add_func ("/slinfer-backend/failures", test_failures);
   g_test_add_func ("/slinfer-backend/fallback", test_fallback);
+  g_test_add_func ("/slinfer-backend/lost", test_lost);
   g_test_add_func ("/slinfer-backend/unknown-operator", test_unknown_operator);
   g_test_add_func ("/slinfer-backend/auto", test_auto);
   g_test_add_func ("/slinfer-backend/auto-fails", test_auto_fails);
+  g_test_add_func ("/slinfer-backend/auto-falls-back", test_auto_falls_back);
   g_test_add_func ("/slinfer-backend/key-file", test_key_file);
+  g_test_add_func ("/slinfer-backend/key-file-refused", test_key_file_refused);
   g_test_add_func ("/slinfer-backend/element-falls-back", test_element_falls_back);
   g_test_add_func ("/slinfer-backend/element-errors", test_element_errors);
   g_test_add_func ("/slinfer-backend/element-slow", test_element_slow);

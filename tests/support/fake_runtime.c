@@ -235,9 +235,9 @@ release_value (Value *value)
 static const char *
 available_providers (char ***names, int *n)
 {
-  static const char *all[] = { "CUDAExecutionProvider", "QNNExecutionProvider", "CPUExecutionProvider" };
+  static const char *all[] = { "CUDAExecutionProvider", "QNNExecutionProvider", "VSINPUExecutionProvider", "CPUExecutionProvider" };
   *names = (char **) all;
-  *n = 3;
+  *n = 4;
   return NULL;
 }
 
@@ -355,6 +355,14 @@ OrtGetApiBase (void)
     const char *(*get_version) (void);
   } base = { get_api, get_version };
   return &base;
+}
+
+EXPORT const char *OrtSessionOptionsAppendExecutionProvider_VSINPU (void *options, uint32_t flags);
+const char *
+OrtSessionOptionsAppendExecutionProvider_VSINPU (void *options, uint32_t flags)
+{
+  note_options ("VSINPU", NULL, NULL, 0);
+  return NULL;
 }
 
 /* TensorFlow Lite. */

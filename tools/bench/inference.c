@@ -88,8 +88,10 @@ loop_start (Loop *loop, SlModel *model, guint threads, gboolean profile, GError 
   loop->session = profile ? sl_session_new_full (graph, threads, profile, error) : sl_model_session_new (model, threads, &notice, error);
   if (notice != NULL)
     sl_complain ("bench model", "%s: %s", sl_model_path (model), notice);
-  if (loop->session == NULL)
+  if (loop->session == NULL) {
+    g_prefix_error (error, "%s: ", sl_model_path (model));
     return FALSE;
+  }
   for (guint i = 0; i < sl_graph_n_inputs (graph); i++) {
     loop->inputs[i] = sl_tensor_buffer_new (sl_graph_input_tensor (graph, i)->bytes);
     fill_noise (sl_graph_input_tensor (graph, i), loop->inputs[i]);
