@@ -355,8 +355,7 @@ load_external (SlModel *model, const char *runtime, const SlContractOverrides *o
   if (!read && model->backend_by_file) {
     g_set_error (
       error, SL_ERROR, SL_ERROR_UNSUPPORTED,
-      "Sightline refuses it (%s), and only the key file beside it names a backend: state backend=%s yourself, which then checks the "
-      "model alone",
+      "Sightline refuses it (%s), and only the key file beside it names a backend: state backend=%s yourself, if you trust the model",
       refused->message, runtime);
     return FALSE;
   }

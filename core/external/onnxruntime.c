@@ -40,6 +40,7 @@ static const SlRuntimeFunction functions[] = {
   AT (SL_ORT_RUN_OPTIONS_SET_TERMINATE, set_terminate),
   AT (SL_ORT_RUN_OPTIONS_UNSET_TERMINATE, unset_terminate),
   AT (SL_ORT_CREATE_TENSOR_WITH_DATA, create_tensor),
+  AT (SL_ORT_GET_TENSOR_MUTABLE_DATA, get_data),
   AT (SL_ORT_CAST_TYPE_INFO_TO_TENSOR_INFO, type_to_shape),
   AT (SL_ORT_GET_TENSOR_ELEMENT_TYPE, element_type),
   AT (SL_ORT_GET_DIMENSIONS_COUNT, count_dimensions),
@@ -73,14 +74,17 @@ typedef struct
   const SlOrt *ort;
   SlOrtSession *session;
   guint n_inputs, n_outputs;
-  char *names[2 * SL_MAX_IO]; /* of inputs, then of outputs from SL_MAX_IO on; the allocator's */
-  gint32 passed[SL_MAX_IO];   /* by output: the input that it is, or -1 */
+  char *names[2 * SL_MAX_IO];              /* of inputs, then of outputs from SL_MAX_IO on; the allocator's */
+  gint32 passed[SL_MAX_IO];                /* by output: the input that it is, or -1 */
+  gint32 declared[SL_MAX_IO][SL_MAX_RANK]; /* dimensions of outputs as the model has them, which need not be those that a run gives */
 } Model;
 
-/* The values of a tensor, by where its bytes are. */
+/* The values of a tensor, by where its bytes are. @own: the library gives an output in memory of its own, since it refuses ours for a size that is
+ * not declared. */
 typedef struct
 {
   SlTensor tensor;
+  gboolean own;
   const void *data[KEPT];
   SlOrtValue *values[KEPT];
   guint next;
@@ -181,8 +185,10 @@ read_edge (Model *model, gboolean output, guint i, SlTensor *tensor, GError **er
   }
   good = good && read_shape (model->ort, shape, tensor, error);
   api->release_type (type);
-  for (guint k = 0; good && output && k < tensor->rank; k++)
-    tensor->dims[k] = -1; /* what a model declares of an output is not always what it gives; a run tells */
+  for (guint k = 0; good && output && k < SL_MAX_RANK; k++) {
+    model->declared[i][k] = k < tensor->rank ? tensor->dims[k] : -1;
+    tensor->dims[k] = -1; /* a run tells */
+  }
   if (!good)
     g_clear_pointer ((char **) &tensor->name, g_free);
   return good;
@@ -360,8 +366,12 @@ start (gpointer data, const SlRuntimeEdges *edges, GError **error)
   runner->outputs = g_new0 (Place, model->n_outputs);
   for (guint i = 0; i < model->n_inputs; i++)
     runner->inputs[i].tensor = edges->inputs[i];
-  for (guint i = 0; i < model->n_outputs; i++)
-    runner->outputs[i].tensor = edges->outputs[i];
+  for (guint i = 0; i < model->n_outputs; i++) {
+    Place *place = &runner->outputs[i];
+    place->tensor = edges->outputs[i];
+    for (guint k = 0; k < place->tensor.rank; k++)
+      place->own |= model->declared[i][k] >= 0 && model->declared[i][k] != place->tensor.dims[k];
+  }
   if (sl_ort_good (model->ort, model->ort->api.create_run_options (&runner->options), error))
     return runner;
   stop (runner);
@@ -386,26 +396,64 @@ find_value (const SlOrt *ort, Place *place, const void *data, SlOrtValue **value
   return status;
 }
 
+/* Copies what @value has, if it is what @tensor says. */
+static gboolean
+take_own (const SlOrt *ort, const SlTensor *tensor, SlOrtValue *value, void *into, char *failure)
+{
+  g_autoptr (GError) error = NULL;
+  SlTensor given = { .name = tensor->name };
+  void *bytes = NULL;
+  gboolean good = read_value (ort, value, &given, &error) && sl_ort_good (ort, ort->api.get_data (value, &bytes), &error);
+  if (good && given.dtype == tensor->dtype && given.rank == tensor->rank
+      && memcmp (given.dims, tensor->dims, given.rank * sizeof given.dims[0]) == 0) {
+    memcpy (into, bytes, tensor->bytes);
+    return TRUE;
+  }
+  g_autofree char *expected = sl_tensor_describe (tensor), *got = good ? sl_tensor_describe (&given) : NULL;
+  if (good)
+    g_snprintf (failure, SL_FAILURE_SIZE, "output '%s': expected %s, got %s", tensor->name, expected, got);
+  else
+    g_strlcpy (failure, error->message, SL_FAILURE_SIZE);
+  return FALSE;
+}
+
+/* After a run that was @good: outputs that are not where they belong are brought there. */
+static gboolean
+finish (const Runner *runner, const void *const *inputs, SlOrtValue *const *values, void *const *outputs, gboolean good, char *failure)
+{
+  const Model *model = runner->model;
+  for (guint i = 0; i < model->n_outputs; i++) {
+    const Place *place = &runner->outputs[i];
+    const gint32 passed = model->passed[i];
+    if (good && passed >= 0)
+      memcpy (outputs[i], inputs[passed], MIN (place->tensor.bytes, runner->inputs[passed].tensor.bytes));
+    else if (good && place->own)
+      good = take_own (model->ort, &place->tensor, values[i], outputs[i], failure);
+    if (place->own && values[i] != NULL)
+      model->ort->api.release_value (values[i]);
+  }
+  return good;
+}
+
 static gboolean
 run (gpointer data, const void *const *inputs, void *const *outputs, char *failure)
 {
   Runner *runner = data;
   const Model *model = runner->model;
   const SlOrtApi *api = &model->ort->api;
-  SlOrtValue *in[SL_MAX_IO], *out[SL_MAX_IO];
+  SlOrtValue *in[SL_MAX_IO], *out[SL_MAX_IO] = { NULL };
   SlOrtStatus *status = NULL;
   for (guint i = 0; status == NULL && i < model->n_inputs; i++)
     status = find_value (model->ort, &runner->inputs[i], inputs[i], &in[i]);
   for (guint i = 0; status == NULL && i < model->n_outputs; i++)
-    status = find_value (model->ort, &runner->outputs[i], outputs[i], &out[i]);
+    if (!runner->outputs[i].own)
+      status = find_value (model->ort, &runner->outputs[i], outputs[i], &out[i]);
   if (status == NULL)
     status = api->run (model->session, runner->options, (const char *const *) model->names, (const SlOrtValue *const *) in, model->n_inputs,
                        (const char *const *) model->names + SL_MAX_IO, model->n_outputs, out);
-  for (guint i = 0; status == NULL && i < model->n_outputs; i++)
-    if (model->passed[i] >= 0)
-      memcpy (outputs[i], inputs[model->passed[i]], MIN (runner->outputs[i].tensor.bytes, runner->inputs[model->passed[i]].tensor.bytes));
+  const gboolean good = finish (runner, inputs, out, outputs, status == NULL, failure);
   if (status == NULL)
-    return TRUE;
+    return good;
   g_strlcpy (failure, api->get_message (status), SL_FAILURE_SIZE);
   api->release_status (status);
   return FALSE;

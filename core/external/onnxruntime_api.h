@@ -63,6 +63,7 @@ typedef struct
   SlOrtStatus *(*unset_terminate) (SlOrtRunOptions *options);
   SlOrtStatus *(*create_tensor) (const SlOrtMemory *memory, void *data, size_t size, const int64_t *shape, size_t rank, int type,
                                  SlOrtValue **value);
+  SlOrtStatus *(*get_data) (SlOrtValue *value, void **data);
   SlOrtStatus *(*type_to_shape) (const SlOrtType *type, const SlOrtShape **shape);
   SlOrtStatus *(*element_type) (const SlOrtShape *shape, int *type);
   SlOrtStatus *(*count_dimensions) (const SlOrtShape *shape, size_t *n);
@@ -113,6 +114,7 @@ enum
   SL_ORT_RUN_OPTIONS_SET_TERMINATE = 46,
   SL_ORT_RUN_OPTIONS_UNSET_TERMINATE = 47,
   SL_ORT_CREATE_TENSOR_WITH_DATA = 49,
+  SL_ORT_GET_TENSOR_MUTABLE_DATA = 51,
   SL_ORT_CAST_TYPE_INFO_TO_TENSOR_INFO = 55,
   SL_ORT_GET_TENSOR_ELEMENT_TYPE = 60,
   SL_ORT_GET_DIMENSIONS_COUNT = 61,

@@ -432,6 +432,7 @@ test_auto_falls_back (void)
   g_autoptr (SlSession) session = open_session (onnx, &backend, &model, &notice, &error);
   set_fake (NULL);
   g_assert_no_error (error);
+  g_assert_null (sl_session_external (session));
   g_assert_nonnull (strstr (notice, "Sightline runs the model on the CPU instead: ONNX Runtime 1.99.0, CPU: a first run on zeros failed"));
 }
 

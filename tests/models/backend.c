@@ -22,11 +22,13 @@ static const Case cases[] = {
   { "onnxruntime", "formats/models/modern.op21.onnx", 1e-4 },
   { "onnxruntime", "formats/models/qoperator_s8.op13.onnx", 0 },
   { "onnxruntime", "formats/models/qoperator_u8.op13.onnx", 0 },
+  { "onnxruntime", "formats/models/resize_modes.op13.onnx", 1e-4 }, /* declares 22 of 23 columns */
   { "onnxruntime", "formats/models/shufflenet_v2_x05.op9.onnx", 1e-4 },
   { "onnxruntime", "formats/models/windows.op11.onnx", 1e-4 },
   { "onnxruntime", "models/mobilenet_v2_quant.onnx", 0 },
   { "onnxruntime", "models/version-RFB-320.onnx", 1e-4 },
   { "tflite", "models/deeplabv3_mnv2_dm05_pascal_quant.tflite", 0 },
+  { "tflite", "models/version-RFB-320_without_postprocessing.tflite", 1e-4 }, /* outputs are hints before a run */
   { "tflite", "wild/models/face_blendshapes.tflite", 1e-4 },
   { "tflite", "wild/models/model_lite_age_q.tflite", 1e-4 },
 };

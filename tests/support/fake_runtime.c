@@ -159,6 +159,8 @@ run (void *session, const void *options, const char *const *input_names, Value *
     return "the fake device is gone";
   if (outputs[0] != NULL && asked ("shape") >= 0)
     return "the fake's output is float32[1,3,2,2]";
+  if (outputs[0] != NULL && asked ("hint") >= 0)
+    return "the fake's output is declared as float32[1,3,4,3]";
   if (outputs[0] == NULL) {
     outputs[0] = calloc (1, sizeof *outputs[0]);
     outputs[0]->data = calloc (VALUES, sizeof (float));
@@ -167,6 +169,13 @@ run (void *session, const void *options, const char *const *input_names, Value *
   }
   for (int i = 0; i < VALUES && asked ("pass") < 0; i++)
     outputs[0]->data[i] = -inputs[0]->data[i] + (asked ("wrong") >= 0 ? 1.0f : 0.0f);
+  return NULL;
+}
+
+static const char *
+get_data (Value *value, void **data)
+{
+  *data = value->data;
   return NULL;
 }
 
@@ -308,6 +317,7 @@ get_api (uint32_t version)
     { 46, run_options },
     { 47, run_options },
     { 49, create_tensor },
+    { 51, get_data },
     { 55, type_to_shape },
     { 60, element_type },
     { 61, count_dimensions },
