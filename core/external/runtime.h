@@ -26,6 +26,7 @@ typedef struct
  * @variable: of the environment, names its library
  * @libraries: file names that are tried else, up to NULL
  * @advice: where to get the library
+ * @resizes: dimensions of inputs that are 1 may be others in a session, since an open one is 1 in files of this format
  * @open: (transfer full): the functions of library @handle, kept as long as the process lives; NULL with @error set, where the version does not do
  * @load: (transfer full): a model, with its @edges and @device, what runs it, g_free() it
  * @settle: runs @model once on zeros of the inputs in @edges, and writes there what the outputs are
@@ -37,6 +38,7 @@ typedef struct
 {
   const char *name, *title, *format, *variable, *advice;
   const char *libraries[6];
+  gboolean resizes;
   gpointer (*open) (void *handle, const char **version, GError **error);
   gpointer (*load) (gpointer library, const SlExternalRequest *request, SlRuntimeEdges *edges, char **device, GError **error);
   void (*unload) (gpointer model);

@@ -27,6 +27,7 @@ struct _SlExternalSession
   SlExternalModel *model;
   gpointer runner;
   guint n_inputs;
+  gboolean resized;            /* inputs have sizes that the runtime has not seen yet, so its outputs may have others, too */
   gint32 from[SL_MAX_IO];      /* by input of the runtime: ours, or -1 for a constant */
   const void *data[SL_MAX_IO]; /* by input of the runtime: constants, and what is being run on */
   char failure[SL_FAILURE_SIZE];
@@ -222,6 +223,28 @@ find_by_name (const SlGraph *graph, const char *name, gint32 *index)
   return NULL;
 }
 
+/* As check_edge() for an input, of which the runtime may leave sizes open by 1. */
+static gboolean
+check_input (SlExternalSession *session, guint i, const SlTensor *ours, GError **error)
+{
+  SlTensor theirs = session->model->edges.inputs[i];
+  for (guint k = 0; session->model->row->resizes && k < theirs.rank; k++)
+    if (theirs.dims[k] == 1 && theirs.rank == ours->rank && ours->dims[k] != 1) {
+      theirs.dims[k] = -1;
+      session->resized = TRUE;
+    }
+  return check_edge (session->model, "input", i, &theirs, ours, error);
+}
+
+static gboolean
+check_output (const SlExternalSession *session, guint i, const SlTensor *ours, GError **error)
+{
+  SlTensor theirs = session->model->edges.outputs[i];
+  for (guint k = 0; session->resized && k < theirs.rank; k++)
+    theirs.dims[k] = -1;
+  return check_edge (session->model, "output", i, &theirs, ours, error);
+}
+
 /* Which of ours each input of the runtime is; its shape into @edges. */
 static gboolean
 match_inputs (SlExternalSession *session, const SlGraph *graph, SlRuntimeEdges *edges, GError **error)
@@ -238,7 +261,7 @@ match_inputs (SlExternalSession *session, const SlGraph *graph, SlRuntimeEdges *
                    i, theirs->inputs[i].name, sl_graph_n_inputs (graph));
       return FALSE;
     }
-    if (!check_edge (session->model, "input", i, &theirs->inputs[i], ours, error))
+    if (!check_input (session, i, ours, error))
       return FALSE;
     taken += index >= 0;
     session->from[i] = index;
@@ -264,7 +287,7 @@ match_outputs (const SlExternalSession *session, const SlGraph *graph, SlRuntime
   }
   for (guint i = 0; i < theirs->n_outputs; i++) {
     const SlTensor *ours = sl_graph_output_tensor (graph, i);
-    if (theirs->outputs[i].rank > 0 && !check_edge (session->model, "output", i, &theirs->outputs[i], ours, error))
+    if (theirs->outputs[i].rank > 0 && !check_output (session, i, ours, error))
       return FALSE;
     edges->outputs[i].dtype = ours->dtype;
     edges->outputs[i].rank = ours->rank;

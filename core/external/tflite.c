@@ -43,6 +43,7 @@ typedef struct
   int32_t (*count_outputs) (const TfInterpreter *interpreter);
   TfTensor *(*input) (const TfInterpreter *interpreter, int32_t i);
   const TfTensor *(*output) (const TfInterpreter *interpreter, int32_t i);
+  int (*resize) (TfInterpreter *interpreter, int32_t i, const int *dims, int32_t rank);
   int (*allocate) (TfInterpreter *interpreter);
   int (*invoke) (TfInterpreter *interpreter);
   int (*type) (const TfTensor *tensor);
@@ -74,6 +75,7 @@ static const SlRuntimeFunction functions[] = {
   AT ("InterpreterGetOutputTensorCount", count_outputs),
   AT ("InterpreterGetInputTensor", input),
   AT ("InterpreterGetOutputTensor", output),
+  AT ("InterpreterResizeInputTensor", resize),
   AT ("InterpreterAllocateTensors", allocate),
   AT ("InterpreterInvoke", invoke),
   AT ("TensorType", type),
@@ -254,9 +256,28 @@ make_delegate (Runner *runner, GError **error)
   return FALSE;
 }
 
-/* (transfer full): an interpreter with its tensors. */
+/* Inputs that are open in the file, as @edges have them. */
+static gboolean
+resize_inputs (Runner *runner, const SlRuntimeEdges *edges, GError **error)
+{
+  const Library *library = runner->model->library;
+  for (guint i = 0; i < edges->n_inputs; i++) {
+    const SlTensor *wanted = &edges->inputs[i];
+    const TfTensor *input = library->input (runner->interpreter, (int32_t) i);
+    gboolean same = TRUE;
+    for (guint k = 0; k < wanted->rank; k++)
+      same &= library->dim (input, (int32_t) k) == wanted->dims[k];
+    if (same || library->resize (runner->interpreter, (int32_t) i, wanted->dims, (int32_t) wanted->rank) == 0)
+      continue;
+    g_autofree char *text = sl_tensor_describe (wanted), *what = g_strdup_printf ("input '%s' cannot be %s", wanted->name, text);
+    return fail (runner, what, error);
+  }
+  return TRUE;
+}
+
+/* (transfer full): an interpreter with its tensors; inputs are as in the file, or as @edges (nullable) have them. */
 static Runner *
-runner_new (const Model *model, GError **error)
+runner_new (const Model *model, const SlRuntimeEdges *edges, GError **error)
 {
   const Library *library = model->library;
   Runner *runner = g_new0 (Runner, 1);
@@ -269,6 +290,8 @@ runner_new (const Model *model, GError **error)
     runner->interpreter = library->create (model->model, runner->options);
   if (good && runner->interpreter == NULL)
     good = fail (runner, "the model is refused", error);
+  if (good && edges != NULL)
+    good = resize_inputs (runner, edges, error);
   if (good && library->allocate (runner->interpreter) != 0)
     good = fail (runner, "the model's tensors are refused", error);
   if (good)
@@ -365,7 +388,7 @@ load (gpointer library, const SlExternalRequest *request, SlRuntimeEdges *edges,
     good = FALSE;
   }
   /* What is at the edges, an interpreter knows. */
-  Runner *runner = good ? runner_new (model, error) : NULL;
+  Runner *runner = good ? runner_new (model, NULL, error) : NULL;
   good = runner != NULL && read_edges (model, runner, edges, error);
   if (runner != NULL)
     stop (runner);
@@ -381,7 +404,7 @@ static gboolean
 settle (gpointer data, SlRuntimeEdges *edges, GError **error)
 {
   Model *model = data;
-  Runner *runner = runner_new (model, error);
+  Runner *runner = runner_new (model, edges, error);
   if (runner == NULL)
     return FALSE;
   for (guint i = 0; i < edges->n_inputs; i++) {
@@ -411,7 +434,7 @@ static gpointer
 start (gpointer data, const SlRuntimeEdges *edges, GError **error)
 {
   const Model *model = data;
-  Runner *runner = runner_new (model, error);
+  Runner *runner = runner_new (model, edges, error);
   gboolean good = runner != NULL;
   for (guint i = 0; good && i < edges->n_inputs; i++) {
     runner->input_bytes[i] = edges->inputs[i].bytes;
@@ -461,6 +484,7 @@ const SlRuntime sl_runtime_tflite = {
   .variable = "SIGHTLINE_TFLITE",
   .libraries = { "libtensorflowlite_c.so", "libtensorflowlite_c.so.2", NULL },
   .advice = "build its C library (tensorflow/lite/c, target tensorflowlite_c), or take the one of npm's tfjs-tflite-node",
+  .resizes = TRUE,
   .open = open_library,
   .load = load,
   .unload = unload,

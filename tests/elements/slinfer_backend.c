@@ -205,12 +205,15 @@ test_results (void)
   g_assert_cmpint (sl_session_run (first, &in, &out), ==, SL_STATUS_CANCELLED);
 }
 
-/* What is declared of an output may differ from what a run gives; and an output may be an input, of which the runtime gives no bytes. */
+/* What is declared of an output may differ from what a run gives; an output may be an input, of which the runtime gives no bytes; and an input may have no
+ * size yet. */
 static void
 test_odd_outputs (void)
 {
-  const SlBackendSettings backends[] = { { .backend = "onnxruntime" }, { .backend = "tflite" }, { .backend = "onnxruntime" } };
-  static const char *const words[] = { "hint", "hint", "pass" };
+  const SlBackendSettings backends[] = {
+    { .backend = "onnxruntime" }, { .backend = "tflite" }, { .backend = "onnxruntime" }, { .backend = "tflite" }
+  };
+  static const char *const words[] = { "hint", "hint", "pass", "open" };
   gfloat x[VALUES], y[VALUES];
   const void *in = x;
   void *out = y;
@@ -220,7 +223,7 @@ test_odd_outputs (void)
     g_autoptr (SlModel) model = NULL;
     g_autofree char *notice = NULL;
     set_fake (words[i]);
-    g_autoptr (SlSession) session = open_session (i == 1 ? tflite : onnx, &backends[i], &model, &notice, &error);
+    g_autoptr (SlSession) session = open_session (i % 2 == 1 ? tflite : onnx, &backends[i], &model, &notice, &error);
     g_assert_no_error (error);
     memset (y, 0, sizeof y);
     g_assert_cmpint (sl_session_run (session, &in, &out), ==, SL_STATUS_OK);
@@ -272,6 +275,7 @@ test_failures (void)
   expect_refusal (onnx, &ort, "shape", "a first run on zeros failed: the fake's output is float32[1,3,2,2]", "");
   expect_refusal (tflite, &lite, "shape", "output 0 ",
                   "expected float32[1,3], got float32[1,2]: the two read the model differently; use sightline");
+  expect_refusal (tflite, &lite, "open fixed", "TensorFlow Lite 2.99.0, CPU: input 'x' cannot be float32[1,4,4,3]", "");
   expect_refusal (tflite, &delegate, "delegate", "refuses: the fake delegate finds no device", FAKE_RUNTIME_LIBRARY);
   expect_refusal (tflite, &missing, NULL, "the delegate /nowhere/d.so cannot be opened", "install the library of the device's vendor");
   expect_refusal (tflite, &other, NULL, "the delegate libm.so.6: it lacks the function tflite_plugin_create_delegate", "");

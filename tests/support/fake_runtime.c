@@ -6,6 +6,7 @@
  *
  *   old: its version is too old         load: refuses to load        run: refuses to run       lost=N: refuses from run N on, counted from 0
  *   shape: y has another size           wrong: y is off by one       slow=MS: takes so long to load     delegate: the delegate refuses
+ *   open: the input of the TensorFlow Lite model has no size until it is given one         fixed: it takes none
  *   hint: y is declared with another size than it gets     pass: the output is x itself, which gets no bytes
  */
 #include <stdarg.h>
@@ -463,7 +464,9 @@ TF (void *, InterpreterCreate, const void *model, const Options *options)
   interpreter->options = *options;
   interpreter->input = (Tensor){ 4, { 1, 4, 4, 3 }, "x", 0, { 0 } };
   interpreter->output = (Tensor){ 2, { 1, asked ("shape") >= 0 ? 2 : MEANS }, "y", asked ("hint") >= 0, { 0 } };
-  if (interpreter->output.hinted)
+  if (asked ("open") >= 0)
+    interpreter->input.dims[1] = interpreter->input.dims[2] = 1;
+  if (interpreter->output.hinted || asked ("open") >= 0)
     interpreter->output.dims[1] = MEANS - 1;
   return interpreter;
 }
@@ -491,6 +494,16 @@ TF (void *, InterpreterGetInputTensor, Interpreter *interpreter, int32_t i)
 TF (void *, InterpreterGetOutputTensor, Interpreter *interpreter, int32_t i)
 {
   return &interpreter->output;
+}
+
+TF (int, InterpreterResizeInputTensor, Interpreter *interpreter, int32_t i, const int *dims, int32_t rank)
+{
+  if (asked ("fixed") >= 0)
+    return 1;
+  for (int k = 0; k < rank; k++)
+    interpreter->input.dims[k] = dims[k];
+  interpreter->output.dims[1] = MEANS;
+  return 0;
 }
 
 TF (int, InterpreterAllocateTensors, void *interpreter)
