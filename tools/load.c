@@ -31,7 +31,8 @@ sl_command_load (const char *name)
   const gboolean serves = strcmp (name, "serve") == 0;
   g_autofree char *path = find_module (serves ? SL_SERVE_MODULE : SL_COMMANDS_MODULE), *symbol = g_strconcat ("sl_command_", name, NULL);
   if (modules[serves] == NULL) {
-    /* C++ libraries that are opened later need the whole of one unwinder; GStreamer brings another, which libstdc++ would get and they would not. */
+    /* C++ libraries that are opened later need the whole of one unwinder; GStreamer brings another, which libstdc++ would get and they
+     * would not. */
     dlopen ("libgcc_s.so.1", RTLD_NOW | RTLD_GLOBAL);
     modules[serves] = dlopen (path, RTLD_NOW | RTLD_LOCAL);
   }

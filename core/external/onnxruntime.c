@@ -79,8 +79,8 @@ typedef struct
   gint32 declared[SL_MAX_IO][SL_MAX_RANK]; /* dimensions of outputs as the model has them, which need not be those that a run gives */
 } Model;
 
-/* The values of a tensor, by where its bytes are. @own: the library gives an output in memory of its own, since it refuses ours for a size that is
- * not declared. */
+/* The values of a tensor, by where its bytes are. @own: the library gives an output in memory of its own, since it refuses ours for a size
+ * that is not declared. */
 typedef struct
 {
   SlTensor tensor;

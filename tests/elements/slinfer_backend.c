@@ -205,8 +205,8 @@ test_results (void)
   g_assert_cmpint (sl_session_run (first, &in, &out), ==, SL_STATUS_CANCELLED);
 }
 
-/* What is declared of an output may differ from what a run gives; an output may be an input, of which the runtime gives no bytes; and an input may have no
- * size yet. */
+/* What is declared of an output may differ from what a run gives; an output may be an input, of which the runtime gives no bytes; and an
+ * input may have no size yet. */
 static void
 test_odd_outputs (void)
 {

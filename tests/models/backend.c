@@ -8,8 +8,8 @@
 
 #define TRIAL_MS 50
 
-/* @limit: largest difference, as a share of an output's largest magnitude: 1e-4 of floats, 0 where 8-bit results are exact in both; @shape: (nullable):
- * input-shape */
+/* @limit: largest difference, as a share of an output's largest magnitude: 1e-4 of floats, 0 where 8-bit results are exact in both
+ * @shape: (nullable): input-shape */
 typedef struct
 {
   const char *runtime, *path;
