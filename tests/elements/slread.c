@@ -300,12 +300,14 @@ test_labels (void)
 static void
 test_slpredict (void)
 {
-  TestLine line = test_line_open ("slpredict name=predict read=true read::time-limit=600000", NULL, CAPS);
+  TestLine line = test_line_open ("slpredict read=true", NULL, CAPS);
   GString *told = g_string_new (NULL);
-  g_autoptr (GstElement) predict = gst_bin_get_by_name (GST_BIN (line.harness->element), "predict");
+  g_autoptr (GstElement) predict = gst_harness_find_element (line.harness, "slpredict");
+  g_autoptr (GstElement) inside = gst_bin_get_by_name (GST_BIN (predict), "read");
   gboolean read;
-  g_signal_connect (predict != NULL ? predict : line.harness->element, "predictions", G_CALLBACK (on_predictions), told);
-  g_object_get (predict != NULL ? predict : line.harness->element, "read", &read, NULL);
+  g_object_set (inside, "time-limit", 600000, NULL);
+  g_signal_connect (predict, "predictions", G_CALLBACK (on_predictions), told);
+  g_object_get (predict, "read", &read, NULL);
   g_assert_true (read);
   g_assert_cmpint (gst_harness_push (line.harness, new_frame (0, &qr)), ==, GST_FLOW_OK);
   g_autofree char *got = describe (gst_harness_pull (line.harness), NULL);
