@@ -154,11 +154,11 @@ is_read (GstBuffer *out, guint n, double *confidence)
 static GstBuffer *
 new_busy_frame (guint number, const TestSymbol *small, gint id)
 {
-  static const TestSymbol busy = { 364, 264, 128.0 / TEST_QR_SIDE, 0 };
+  static const TestSymbol busy = { 356, 256, 112.0 / TEST_QR_SIDE, 0 };
   GstMapInfo map;
   GstBuffer *in = new_frame (number, small);
   g_assert_true (gst_buffer_map (in, &map, GST_MAP_WRITE));
-  test_draw_corners (map.data, 640, 300, 200, 128);
+  test_draw_corners (map.data, 640, 300, 200, 112);
   gst_buffer_unmap (in, &map);
   add_region (in, "qr", &busy, id);
   add_region (in, "qr", small, id > 0 ? id + 1 : 0);
