@@ -18,7 +18,7 @@ struct _SlTensorPool
   GstAllocationParams params;
 };
 
-G_DEFINE_FINAL_TYPE (SlTensorPool, sl_tensor_pool, GST_TYPE_BUFFER_POOL)
+static GstBufferPoolClass *parent_class;
 
 /* Raises @params to the alignment and padding of tensor memory. */
 static void
@@ -41,7 +41,7 @@ sl_tensor_pool_set_config (GstBufferPool *pool, GstStructure *config)
   self->params = params;
   gst_object_replace ((GstObject **) &self->allocator, (GstObject *) allocator);
   gst_buffer_pool_config_set_allocator (config, allocator, &params);
-  return GST_BUFFER_POOL_CLASS (sl_tensor_pool_parent_class)->set_config (pool, config);
+  return parent_class->set_config (pool, config);
 }
 
 static GstFlowReturn
@@ -66,23 +66,38 @@ sl_tensor_pool_finalize (GObject *object)
 {
   SlTensorPool *self = SL_TENSOR_POOL (object);
   gst_clear_object (&self->allocator);
-  G_OBJECT_CLASS (sl_tensor_pool_parent_class)->finalize (object);
+  G_OBJECT_CLASS (parent_class)->finalize (object);
 }
 
 static void
-sl_tensor_pool_class_init (SlTensorPoolClass *klass)
+sl_tensor_pool_class_init (gpointer klass, gpointer unused)
 {
   GstBufferPoolClass *pool_class = GST_BUFFER_POOL_CLASS (klass);
+  parent_class = g_type_class_peek_parent (klass);
   G_OBJECT_CLASS (klass)->finalize = sl_tensor_pool_finalize;
   pool_class->set_config = sl_tensor_pool_set_config;
   pool_class->alloc_buffer = sl_tensor_pool_alloc_buffer;
 }
 
 static void
-sl_tensor_pool_init (SlTensorPool *self)
+sl_tensor_pool_init (GTypeInstance *instance, gpointer klass)
 {
+  SlTensorPool *self = (SlTensorPool *) instance;
   gst_allocation_params_init (&self->params);
   raise_params (&self->params);
+}
+
+/* More than one plugin file has this code, and each copy its own type: two of a name cannot be registered in one process. */
+GType
+sl_tensor_pool_get_type (void)
+{
+  static GType type = 0;
+  if (g_once_init_enter (&type)) {
+    g_autofree char *name = g_strdup_printf ("SlTensorPool-%p", (void *) &type);
+    g_once_init_leave (&type, g_type_register_static_simple (GST_TYPE_BUFFER_POOL, g_intern_string (name), sizeof (SlTensorPoolClass),
+                                                             sl_tensor_pool_class_init, sizeof (SlTensorPool), sl_tensor_pool_init, 0));
+  }
+  return type;
 }
 
 static SlTensorPool *

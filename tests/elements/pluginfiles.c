@@ -27,12 +27,13 @@ check_factories (GstElement *pipeline)
     gst_iterator_resync (elements);
 }
 
-/* What slpostprocess leaves on a frame, masks too, sloverlay reads, though they come from two files. */
+/* @launch has MODEL where the model's path belongs. */
 static void
-test_both (gconstpointer launch)
+run (const char *launch)
 {
   g_autofree char *model = test_colour_model (SL_DTYPE_U8);
-  g_autofree char *line = g_strdup_printf (launch, model);
+  g_auto (GStrv) parts = g_strsplit (launch, "MODEL", -1);
+  g_autofree char *line = g_strjoinv (model, parts);
   g_autoptr (GError) error = NULL;
   g_autoptr (GstElement) pipeline = gst_parse_launch (line, &error);
   g_assert_no_error (error);
@@ -44,6 +45,27 @@ test_both (gconstpointer launch)
   check_factories (pipeline);
   gst_element_set_state (pipeline, GST_STATE_NULL);
   test_remove_file (model);
+}
+
+/* What slpostprocess leaves on a frame, masks too, sloverlay reads, though they come from two files. */
+static void
+test_both (gconstpointer launch)
+{
+  run (launch);
+}
+
+/* slremote and slinfer each offer tensors' memory to an slnormalize. Nobody listens at the port: the fallback computes. */
+static void
+test_pools (void)
+{
+  g_autoptr (GstElementFactory) factory = gst_element_factory_find ("slremote");
+  if (factory == NULL) {
+    g_test_skip ("needs slremote");
+    return;
+  }
+  run ("videotestsrc num-buffers=3 ! slnormalize ! slinfer model=MODEL ! fakesink "
+       "videotestsrc num-buffers=3 ! slnormalize ! slremote location=mqtt://127.0.0.1:1/models/toy contract-timeout=0 fallback=MODEL ! "
+       "fakesink");
 }
 
 static void
@@ -72,9 +94,10 @@ main (int argc, char **argv)
   load (argv + 2);
   if (!g_str_equal (argv[1], "files"))
     g_assert_true (sl_elements_register_static ());
-  g_test_add_data_func ("/pluginfiles/labels", "videotestsrc num-buffers=3 ! slpredict model=%s ! sloverlay stats=true ! fakesink",
+  g_test_add_data_func ("/pluginfiles/labels", "videotestsrc num-buffers=3 ! slpredict model=MODEL ! sloverlay stats=true ! fakesink",
                         test_both);
   g_test_add_data_func ("/pluginfiles/objects",
-                        "videotestsrc num-buffers=3 ! slpredict model=%s inference-region=roi-list ! sloverlay ! fakesink", test_both);
+                        "videotestsrc num-buffers=3 ! slpredict model=MODEL inference-region=roi-list ! sloverlay ! fakesink", test_both);
+  g_test_add_func ("/pluginfiles/pools", test_pools);
   return g_test_run ();
 }
