@@ -211,7 +211,10 @@ open_client (SlRemote *self, char **warning, GError **error)
                                               (guint) s->window,
                                               s->deadline * G_TIME_SPAN_MILLISECOND,
                                               s->fallback != NULL };
-    client = sl_remote_client_new (&settings, notify, self, (GDestroyNotify) gst_mini_object_unref, error);
+    client =
+      sl_remote_client_new (&settings, notify, gst_object_ref (self), gst_object_unref, (GDestroyNotify) gst_mini_object_unref, error);
+    if (client == NULL)
+      gst_object_unref (self);
   }
   GST_OBJECT_UNLOCK (self);
   return client;
@@ -722,7 +725,7 @@ install_counts (GObjectClass *klass)
     { "resent", "Sent again", "Messages that were sent again" },
     { "late", "Late", "Answers that came after their frame was given up" },
     { "repeated", "Repeated", "Second answers for a frame, which are ignored" },
-    { "refused", "Refused", "Answers that say why there is none, and messages that are no answers" },
+    { "refused", "Refused", "Answers that say why there is none, messages that are no answers, and frames that the broker does not take" },
     { "local", "Local", "Frames that the fallback computed" },
   };
   const GParamFlags flags = G_PARAM_READABLE | G_PARAM_STATIC_STRINGS;

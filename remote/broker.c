@@ -68,6 +68,8 @@ unref_broker (SlBroker *self)
   g_mutex_clear (&self->lock);
   g_cond_clear (&self->changed);
   mosquitto_lib_cleanup ();
+  if (self->calls.gone != NULL)
+    self->calls.gone (self->user);
   g_free (self);
 }
 
@@ -98,7 +100,8 @@ on_publish (struct mosquitto *client, void *data, int id, int code, const mosqui
   const SlBrokerSent sent = code == MQTT_RC_NO_MATCHING_SUBSCRIBERS ? SL_SENT_UNHEARD
                             : code >= ERRORS                        ? SL_SENT_REFUSED
                                                                     : SL_SENT_CONFIRMED;
-  self->calls.confirmed (self->user, id, sent, sent == SL_SENT_REFUSED ? mosquitto_reason_string (code) : NULL);
+  if (!is_stopping (self))
+    self->calls.confirmed (self->user, id, sent, sent == SL_SENT_REFUSED ? mosquitto_reason_string (code) : NULL);
 }
 
 static void
@@ -106,7 +109,7 @@ on_subscribe (struct mosquitto *client, void *data, int id, int n, const int *gr
 {
   SlBroker *self = data;
   for (int i = 0; i < n; i++)
-    if (granted[i] >= ERRORS) {
+    if (granted[i] >= ERRORS && !is_stopping (self)) {
       g_autofree char *reason =
         g_strdup_printf ("MQTT broker %s:%u: it does not let this user read: %s: check its access control (docs/remote.md has one)",
                          self->target.host, self->target.port, mosquitto_reason_string (granted[i]));
@@ -121,6 +124,8 @@ on_message (struct mosquitto *client, void *data, const struct mosquitto_message
   char *response = NULL;
   void *correlation = NULL;
   guint16 size = 0;
+  if (is_stopping (self))
+    return;
   mosquitto_property_read_string (properties, MQTT_PROP_RESPONSE_TOPIC, &response, false);
   mosquitto_property_read_binary (properties, MQTT_PROP_CORRELATION_DATA, &correlation, &size, false);
   self->calls.heard (self->user,
@@ -264,7 +269,8 @@ connect_once (SlBroker *self, GError **error)
 {
   const gboolean open = open_connection (self, error);
   if (open) {
-    self->calls.connected (self, self->user);
+    if (!is_stopping (self))
+      self->calls.connected (self, self->user);
     serve (self, error);
     if (*error == NULL)
       say_goodbye (self);
@@ -338,6 +344,7 @@ sl_broker_new (const SlBrokerSettings *settings, const SlBrokerCalls *calls, gpo
   self->most_bytes = settings->most_bytes;
   if (!sl_mqtt_target_parse (&self->target, access, settings->example, error) || !check_settings (self, error)
       || !g_unix_open_pipe (self->wake, FD_CLOEXEC, error)) {
+    self->calls.gone = NULL;
     unref_broker (self);
     return NULL;
   }
@@ -395,15 +402,27 @@ sl_broker_send (SlBroker *self, const SlBrokerSend *message)
   if (message->correlation != NULL)
     mosquitto_property_add_binary (&properties, MQTT_PROP_CORRELATION_DATA, message->correlation, message->correlation_size);
   g_mutex_lock (&self->lock);
-  if (!self->ready
-      || mosquitto_publish_v5 (self->client, &id, message->topic, (int) message->size, message->data, 1, message->retain, properties)
-           != MOSQ_ERR_SUCCESS)
+  const int code = !self->ready                 ? MOSQ_ERR_NO_CONN
+                   : message->size > G_MAXINT32 ? MOSQ_ERR_PAYLOAD_SIZE
+                                                : mosquitto_publish_v5 (self->client, &id, message->topic, (int) message->size,
+                                                                        message->data, 1, message->retain, properties);
+  if (code == MOSQ_ERR_NO_CONN || code == MOSQ_ERR_CONN_LOST)
     id = 0;
-  self->unconfirmed += id != 0;
+  else if (code != MOSQ_ERR_SUCCESS)
+    id = -code;
+  self->unconfirmed += id > 0;
   g_mutex_unlock (&self->lock);
   mosquitto_property_free_all (&properties);
   sl_broker_wake (self);
   return id;
+}
+
+char *
+sl_broker_explain (gint sent, const char *what, gsize size)
+{
+  return sent == -MOSQ_ERR_OVERSIZE_PACKET
+           ? g_strdup_printf ("%s of %" G_GSIZE_FORMAT " bytes: the broker's limit is smaller: raise its max_packet_size", what, size)
+           : g_strdup_printf ("%s of %" G_GSIZE_FORMAT " bytes: %s", what, size, mosquitto_strerror (-sent));
 }
 
 guint

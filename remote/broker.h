@@ -31,13 +31,14 @@ typedef enum
 } SlBrokerSent;
 
 /**
- * SlBrokerCalls: all from the broker's thread, and none after sl_broker_free().
+ * SlBrokerCalls: all from the broker's thread, and none begins after sl_broker_free().
  * @connected: subscribe here
  * @lost: the connection is gone, or was not to be had; tried again in @retry_ms. @denied: the broker does not take us, or we do not trust it, and a
  *   person has to mend that
  * @denied: the broker does not let us read a topic
  * @confirmed: of a message that sl_broker_send() gave @id; @reason: the broker's words where it refused
  * @tick: (nullable): at least once in the milliseconds that it returned
+ * @gone: (nullable): once, when no call is under way any more; from either thread, and not after an sl_broker_new() that failed
  */
 typedef struct
 {
@@ -47,6 +48,7 @@ typedef struct
   void (*heard) (gpointer user, const SlBrokerMessage *message);
   void (*confirmed) (gpointer user, gint id, SlBrokerSent sent, const char *reason);
   guint (*tick) (gpointer user);
+  GDestroyNotify gone;
 } SlBrokerCalls;
 
 /**
@@ -86,14 +88,17 @@ const SlMqttTarget *sl_broker_target (const SlBroker *broker);
 /** sl_broker_subscribe, sl_broker_unsubscribe: any thread; FALSE when there is no connection. */
 gboolean sl_broker_subscribe (SlBroker *broker, const char *topic);
 gboolean sl_broker_unsubscribe (SlBroker *broker, const char *topic);
-/** sl_broker_send: any thread, QoS 1. Returns the message's id, 0 when there is no connection. The bytes are copied. */
+/** sl_broker_send: any thread, QoS 1. Returns the message's id, 0 when there is no connection, less when the message cannot be sent at all, which
+ *  sl_broker_explain() has the words for. The bytes are copied. */
 gint sl_broker_send (SlBroker *broker, const SlBrokerSend *message);
+/** sl_broker_explain: (transfer full): why sl_broker_send() returned @sent, less than 0, for @what, such as a request, of @size bytes. */
+char *sl_broker_explain (gint sent, const char *what, gsize size);
 /** sl_broker_unconfirmed: messages that the broker has yet to confirm. */
 guint sl_broker_unconfirmed (SlBroker *broker);
 /** sl_broker_wake: has the thread call tick now. */
 void sl_broker_wake (SlBroker *broker);
 /** sl_broker_free: says goodbye, which keeps the will from being told, and returns within two seconds: a thread that a system call holds
- *  longer ends by itself later. Not from a call. */
+ *  longer, or one that is in a call, ends by itself later. */
 void sl_broker_free (SlBroker *broker);
 
 G_END_DECLS

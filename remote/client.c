@@ -21,10 +21,13 @@
 #define PACKET_ROOM 65536
 #define MOST_WORKERS 4096
 
+/* Shared by its owner and the connection's thread, which may be in a call when the owner lets go of it. */
 struct _SlRemoteClient
 {
+  gatomicrefcount refs;
   SlRemoteNotify notify;
   gpointer user;
+  GDestroyNotify free_user;
   char *prefix, *model, *contract_topic, *workers_topic, *answers_topic;
   guint8 instance[8];
   gboolean impatient;
@@ -36,6 +39,7 @@ struct _SlRemoteClient
   SlContract *contract; /* (nullable): at the broker */
   char hash[SL_REMOTE_HASH];
   char *trouble;       /* (nullable): why there is no contract */
+  char *untold;        /* (nullable): to be told by the connection's thread */
   GHashTable *workers; /* topics */
   gboolean connected, unlocked;
   gboolean denied; /* there will be no contract before a person does something */
@@ -56,6 +60,16 @@ make_correlation (const SlRemoteClient *self, guint64 id, guint8 correlation[SL_
   memcpy (correlation + sizeof self->instance, &big, sizeof big);
 }
 
+/* Under the lock: no broker will ever have @entry. */
+static void
+give_up (SlRemoteClient *self, SlRemoteEntry *entry, gint sent)
+{
+  if (self->untold == NULL)
+    self->untold = sl_broker_explain (sent, "a request", entry->request_size);
+  self->window.counts.refused++;
+  sl_remote_window_lose (&self->window, entry);
+}
+
 /* Under the lock. FALSE: there is no connection. */
 static gboolean
 send_entry (SlRemoteClient *self, SlRemoteEntry *entry, gint64 now)
@@ -73,10 +87,11 @@ send_entry (SlRemoteClient *self, SlRemoteEntry *entry, gint64 now)
                                                                       .response = self->answers_topic,
                                                                       .correlation = correlation,
                                                                       .correlation_size = sizeof correlation });
-  if (message == 0)
-    return FALSE;
-  sl_remote_window_sent (&self->window, entry, message, now);
-  return TRUE;
+  if (message > 0)
+    sl_remote_window_sent (&self->window, entry, message, now);
+  else if (message < 0)
+    give_up (self, entry, message);
+  return message != 0;
 }
 
 /* Under the lock: sends what is to be sent, gives up what is too old, and wakes those that wait. */
@@ -266,7 +281,10 @@ on_tick (gpointer user)
   g_mutex_lock (&self->lock);
   advance (self);
   const gint64 due = sl_remote_window_due (&self->window);
+  g_autofree char *untold = g_steal_pointer (&self->untold);
   g_mutex_unlock (&self->lock);
+  if (untold != NULL)
+    tell (self, SL_REMOTE_TROUBLE, untold);
   const gint64 left = due == G_MAXINT64 ? G_USEC_PER_SEC : CLAMP (due - g_get_monotonic_time (), 0, G_USEC_PER_SEC);
   return (guint) (left / 1000) + 1;
 }
@@ -287,12 +305,36 @@ find_topics (SlRemoteClient *self, const SlMqttAccess *access, GError **error)
   return found;
 }
 
-SlRemoteClient *
-sl_remote_client_new (const SlRemoteClientSettings *settings, SlRemoteNotify notify, gpointer user, GDestroyNotify free_data,
-                      GError **error)
+static void
+unref_client (gpointer data)
 {
-  static const SlBrokerCalls calls = { on_connected, on_lost, on_denied, on_heard, on_confirmed, on_tick };
+  SlRemoteClient *self = data;
+  if (!g_atomic_ref_count_dec (&self->refs))
+    return;
+  sl_remote_window_clear (&self->window);
+  g_clear_pointer (&self->contract, sl_contract_unref);
+  g_hash_table_unref (self->workers);
+  g_mutex_clear (&self->lock);
+  g_cond_clear (&self->changed);
+  g_free (self->prefix);
+  g_free (self->model);
+  g_free (self->contract_topic);
+  g_free (self->workers_topic);
+  g_free (self->answers_topic);
+  g_free (self->trouble);
+  g_free (self->untold);
+  if (self->free_user != NULL)
+    self->free_user (self->user);
+  g_free (self);
+}
+
+SlRemoteClient *
+sl_remote_client_new (const SlRemoteClientSettings *settings, SlRemoteNotify notify, gpointer user, GDestroyNotify free_user,
+                      GDestroyNotify free_data, GError **error)
+{
+  static const SlBrokerCalls calls = { on_connected, on_lost, on_denied, on_heard, on_confirmed, on_tick, unref_client };
   SlRemoteClient *self = g_new0 (SlRemoteClient, 1);
+  g_atomic_ref_count_init (&self->refs);
   g_mutex_init (&self->lock);
   g_cond_init (&self->changed);
   self->notify = notify;
@@ -312,13 +354,16 @@ sl_remote_client_new (const SlRemoteClientSettings *settings, SlRemoteNotify not
     .retry_max_ms = RETRY_MAX_MS,
     .most_bytes = SL_REMOTE_MAX_CONTRACT + SL_MAX_TENSOR_BYTES / 4 + PACKET_ROOM,
   };
+  g_atomic_ref_count_inc (&self->refs);
   SlBroker *connection = find_topics (self, &settings->access, error) ? sl_broker_new (&broker, &calls, self, error) : NULL;
   if (connection == NULL) {
-    sl_remote_client_free (self);
+    unref_client (self);
+    unref_client (self);
     return NULL;
   }
   g_mutex_lock (&self->lock);
   self->broker = connection;
+  self->free_user = free_user;
   g_mutex_unlock (&self->lock);
   return self;
 }
@@ -329,18 +374,10 @@ sl_remote_client_free (SlRemoteClient *self)
   if (self == NULL)
     return;
   sl_broker_free (self->broker);
+  g_mutex_lock (&self->lock);
   sl_remote_window_clear (&self->window);
-  g_clear_pointer (&self->contract, sl_contract_unref);
-  g_hash_table_unref (self->workers);
-  g_mutex_clear (&self->lock);
-  g_cond_clear (&self->changed);
-  g_free (self->prefix);
-  g_free (self->model);
-  g_free (self->contract_topic);
-  g_free (self->workers_topic);
-  g_free (self->answers_topic);
-  g_free (self->trouble);
-  g_free (self);
+  g_mutex_unlock (&self->lock);
+  unref_client (self);
 }
 
 SlContract *

@@ -42,10 +42,11 @@ typedef struct
 /** SL_REMOTE_EXAMPLE: a location, for messages. */
 #define SL_REMOTE_EXAMPLE "mqtt://localhost/models/ssd"
 
-/** sl_remote_client_new: @free_data: of what is pushed and never popped. */
+/** sl_remote_client_new: @free_user: of @user (transfer full, unless it fails), when no @notify is under way any more; @free_data: of what is pushed and
+ *  never popped. */
 SlRemoteClient *sl_remote_client_new (const SlRemoteClientSettings *settings, SlRemoteNotify notify, gpointer user,
-                                      GDestroyNotify free_data, GError **error);
-/** sl_remote_client_free: not while a thread is inside. */
+                                      GDestroyNotify free_user, GDestroyNotify free_data, GError **error);
+/** sl_remote_client_free: not while a thread of the caller's is inside; a @notify may be under way, and none begins. */
 void sl_remote_client_free (SlRemoteClient *client);
 
 /** sl_remote_client_wait: (transfer full): the contract, waited for for @timeout_us; NULL with @error set: what was missing. @hash: (out) */

@@ -48,7 +48,8 @@ typedef struct
  * SlRemoteCounts:
  * @answered: frames with an answer; @lost: without one in time
  * @dropped: frames of live input that a newer one displaced before they were sent
- * @resent: messages sent again; @late: answers after their frame was given up; @repeated: second answers; @refused: answers that refuse, or are none
+ * @resent: messages sent again; @late: answers after their frame was given up; @repeated: second answers; @refused: answers that refuse, or are
+ *   none, and frames that the broker does not take
  */
 typedef struct
 {

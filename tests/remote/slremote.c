@@ -96,6 +96,19 @@ serve (const Pool *pool, const char *option, const char *value)
   return serve_at (location, pool->model, option, value);
 }
 
+/* What `sightline serve` says before it gives up. */
+static char *
+serve_in_vain (const char *location, const char *model)
+{
+  g_autofree char *named = g_strconcat ("toy=", model, NULL);
+  const char *argv[] = { sightline, "serve", named, "--location", location, NULL };
+  char *said = NULL;
+  gint status = 0;
+  g_assert_true (g_spawn_sync (NULL, (char **) argv, NULL, G_SPAWN_STDOUT_TO_DEV_NULL, NULL, NULL, NULL, &said, &status, NULL));
+  g_assert_cmpint (WEXITSTATUS (status), ==, 1);
+  return said;
+}
+
 /* A camera: slremote in a harness. */
 typedef struct
 {
@@ -484,11 +497,7 @@ test_contradiction (void)
   close_camera (&camera);
   /* And a worker whose model is another than that which is served under the name. */
   g_autofree char *other = test_pair_model (), *prefix = g_strdup_printf ("mqtt://127.0.0.1:%u/models", pool.port),
-                  *named = g_strconcat ("toy=", other, NULL), *said = NULL;
-  const char *argv[] = { sightline, "serve", named, "--location", prefix, NULL };
-  gint status = 0;
-  g_assert_true (g_spawn_sync (NULL, (char **) argv, NULL, G_SPAWN_STDOUT_TO_DEV_NULL, NULL, NULL, NULL, &said, &status, NULL));
-  g_assert_cmpint (WEXITSTATUS (status), ==, 1);
+                  *said = serve_in_vain (prefix, other);
   g_assert_nonnull (strstr (said, "models/toy/contract: another contract is there: expected uint8[1,4,4,3]"));
   g_assert_nonnull (strstr (said, "or take --replace where all workers get the new model"));
   test_kill (&worker, SIGKILL);
@@ -553,7 +562,7 @@ test_access (void)
     g_autofree char *to_serve = g_strdup_printf ("mqtt://worker:secret@127.0.0.1:%u/models", pool.port),
                     *right = g_strdup_printf ("mqtt://camera:secret@127.0.0.1:%u/models/toy", pool.port),
                     *wrong = g_strdup_printf ("mqtt://camera:wrong@127.0.0.1:%u/models/toy", pool.port),
-                    *as_camera = g_strdup_printf ("mqtt://camera:secret@127.0.0.1:%u/models", pool.port), *said = NULL;
+                    *as_camera = g_strdup_printf ("mqtt://camera:secret@127.0.0.1:%u/models", pool.port);
     GPid worker = serve_at (to_serve, pool.model, NULL, NULL);
     Camera camera = open_camera_at (right, "contract-timeout=100000 deadline=60000", TRUE);
     push_and_pull (&camera, 0, 5);
@@ -562,11 +571,7 @@ test_access (void)
     g_autofree char *text = wait_for_text (camera.bus, GST_MESSAGE_ERROR, "check username and password");
     g_assert_null (strstr (text, "wrong"));
     close_camera (&camera);
-    g_autofree char *named = g_strconcat ("toy=", pool.model, NULL);
-    const char *argv[] = { sightline, "serve", named, "--location", as_camera, NULL };
-    gint status = 0;
-    g_assert_true (g_spawn_sync (NULL, (char **) argv, NULL, G_SPAWN_STDOUT_TO_DEV_NULL, NULL, NULL, NULL, &said, &status, NULL));
-    g_assert_cmpint (WEXITSTATUS (status), ==, 1);
+    g_autofree char *said = serve_in_vain (as_camera, pool.model);
     g_assert_nonnull (strstr (said, "the broker does not let this user announce: "));
     test_kill (&worker, SIGKILL);
     close_pool (&pool);
@@ -691,6 +696,145 @@ test_hostile (void)
   close_pool (&pool);
 }
 
+/* A frame of @bytes zeros, as which the harness' caps have been set. */
+static void
+push_zeros (const Camera *camera, gsize bytes)
+{
+  g_autofree guint8 *zeros = g_malloc0 (bytes);
+  g_assert_cmpint (gst_harness_push (camera->harness, test_tensor_buffer (zeros, bytes)), ==, GST_FLOW_OK);
+}
+
+#define LARGE_SIDE 32
+#define LARGE_BYTES (LARGE_SIDE * LARGE_SIDE * 3 * 4)
+#define LARGE_CAPS "other/tensors,format=static,num_tensors=1,dimensions=3:32:32:1,types=float32,framerate=25/1"
+
+static void
+check_too_large (const char *limit, const char *expected)
+{
+  Pool pool;
+  g_autofree char *more = g_strdup_printf ("allow_anonymous true\nmax_packet_size %s", limit);
+  if (!open_pool (&pool, more))
+    return;
+  const gint32 shape[] = { 1, LARGE_BYTES / 4 };
+  g_autofree char *model = test_reshape_model (LARGE_SIDE, shape, 2), *name = g_strnfill (200, 'n'),
+                  *prefix = g_strdup_printf ("mqtt://127.0.0.1:%u/models", pool.port), *location = g_strconcat (prefix, "/toy", NULL);
+  g_autofree char *named = g_strconcat ("toy=", model, NULL);
+  const char *argv[] = { sightline, "serve", named, "--location", prefix, "--name", name, "--mean", "0", "--std", "1", NULL };
+  GPid worker = test_spawn (argv, NULL);
+  Camera camera = open_camera_at (location, "contract-timeout=100000 deadline=1000", TRUE);
+  gst_harness_set_src_caps_str (camera.harness, LARGE_CAPS);
+  push_zeros (&camera, LARGE_BYTES);
+  g_autofree char *text = wait_for_text (camera.bus, GST_MESSAGE_WARNING, expected);
+  g_assert_nonnull (strstr (text, "bytes: the broker's limit is smaller: raise its max_packet_size"));
+  wait_for_count (&camera, "lost", 1);
+  g_assert_cmpuint (count (&camera, "refused"), >=, 1);
+  close_camera (&camera);
+  test_kill (&worker, SIGKILL);
+  test_remove_file (model);
+  close_pool (&pool);
+}
+
+/* A broker that takes no messages of a size: the frame is lost and a sentence says why, whether its request or the answer is too large (the
+ * worker's name makes it larger than the request). A worker that cannot announce ends. */
+static void
+test_too_large (void)
+{
+  Pool pool;
+  check_too_large ("12000", "a request of 12316 bytes");
+  check_too_large ("12500", "a worker refused a frame: an answer of 12512 bytes");
+  if (!open_pool (&pool, "allow_anonymous true\nmax_packet_size 450"))
+    return;
+  g_autofree char *location = g_strdup_printf ("mqtt://127.0.0.1:%u/models", pool.port), *said = serve_in_vain (location, pool.model);
+  g_assert_nonnull (strstr (said, "an announcement of "));
+  g_assert_nonnull (strstr (said, "bytes: the broker's limit is smaller: raise its max_packet_size"));
+  close_pool (&pool);
+}
+
+/* A worker that may report and not announce. */
+static void
+test_announcement_denied (void)
+{
+  Pool pool;
+  g_autofree char *access = test_text_file ("access", "topic readwrite models/workers/#\ntopic read models/#\n"),
+                  *more = g_strdup_printf ("allow_anonymous true\nacl_file %s", access);
+  if (open_pool (&pool, more)) {
+    g_autofree char *location = g_strdup_printf ("mqtt://127.0.0.1:%u/models", pool.port), *said = serve_in_vain (location, pool.model);
+    g_assert_nonnull (strstr (said, "the broker does not let this user announce: "));
+    close_pool (&pool);
+  }
+  test_remove_file (access);
+}
+
+/* A handler that is busy with a message while the element goes. */
+typedef struct
+{
+  GMutex lock;
+  GCond changed;
+  gboolean busy, may_go, gone;
+} Held;
+
+static GstBusSyncReply
+hold (GstBus *bus, GstMessage *message, gpointer data)
+{
+  Held *held = data;
+  const GstStructure *structure = gst_message_get_structure (message);
+  const gboolean holds = structure != NULL && gst_structure_has_name (structure, "slremote")
+                         && g_str_equal (gst_structure_get_string (structure, "state"), "disconnected");
+  gst_message_unref (message); /* which held the element */
+  g_mutex_lock (&held->lock);
+  held->busy |= holds;
+  g_cond_broadcast (&held->changed);
+  while (holds && !held->may_go)
+    g_cond_wait (&held->changed, &held->lock);
+  g_mutex_unlock (&held->lock);
+  return GST_BUS_DROP;
+}
+
+static void
+note_gone (gpointer data, GObject *object)
+{
+  Held *held = data;
+  g_mutex_lock (&held->lock);
+  held->gone = TRUE;
+  g_cond_broadcast (&held->changed);
+  g_mutex_unlock (&held->lock);
+}
+
+/* The element lives until the call that its connection's thread is in has returned. */
+static void
+test_busy_handler (void)
+{
+  Pool pool;
+  Held held = { .busy = FALSE };
+  if (!open_pool (&pool, "allow_anonymous true"))
+    return;
+  g_mutex_init (&held.lock);
+  g_cond_init (&held.changed);
+  GPid worker = serve (&pool, NULL, NULL);
+  Camera camera = open_camera (&pool, "");
+  gst_bus_set_flushing (camera.bus, TRUE); /* messages there hold the element, which holds the bus */
+  gst_bus_set_flushing (camera.bus, FALSE);
+  gst_bus_set_sync_handler (camera.bus, hold, &held, NULL);
+  g_object_weak_ref (G_OBJECT (camera.element), note_gone, &held);
+  test_kill (&pool.broker, SIGKILL);
+  g_mutex_lock (&held.lock);
+  while (!held.busy)
+    g_cond_wait (&held.changed, &held.lock);
+  g_mutex_unlock (&held.lock);
+  close_camera (&camera);
+  g_mutex_lock (&held.lock);
+  g_assert_false (held.gone);
+  held.may_go = TRUE;
+  g_cond_broadcast (&held.changed);
+  while (!held.gone)
+    g_cond_wait (&held.changed, &held.lock);
+  g_mutex_unlock (&held.lock);
+  g_mutex_clear (&held.lock);
+  g_cond_clear (&held.changed);
+  test_kill (&worker, SIGKILL);
+  close_pool (&pool);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -713,6 +857,9 @@ main (int argc, char **argv)
   g_test_add_func ("/slremote/access", test_access);
   g_test_add_func ("/slremote/tls", test_tls);
   g_test_add_func ("/slremote/hostile", test_hostile);
+  g_test_add_func ("/slremote/too-large", test_too_large);
+  g_test_add_func ("/slremote/announcement-denied", test_announcement_denied);
+  g_test_add_func ("/slremote/busy-handler", test_busy_handler);
   const int status = test_elements_run ();
   mosquitto_lib_cleanup ();
   return status;

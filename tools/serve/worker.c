@@ -39,13 +39,16 @@ typedef enum
   LEFT
 } State;
 
+/* Shared by its owner and the connection's thread, which may be in a call when the owner lets go of it. */
 struct _SlServeWorker
 {
+  gatomicrefcount refs;
   GPtrArray *models;
   SlBroker *broker;
   char *name, *report_topic;
   guint threads, jobs, queue_length;
   gboolean replace;
+  GHashTable *vital; /* broker's thread: messages that the broker must take and has yet to confirm */
   GPtrArray *threads_of_jobs;
   GMutex lock;
   GCond changed;
@@ -114,15 +117,30 @@ write_report (SlServeWorker *self)
   return g_string_free (json, FALSE);
 }
 
+/* A retained message of the broker's thread without which there is no worker: a broker that refuses it ends us. */
+static void
+send_vital (SlServeWorker *self, const char *topic, const void *data, gsize size, const char *what)
+{
+  const gint id = sl_broker_send (self->broker, &(SlBrokerSend){ .topic = topic, .data = data, .size = size, .retain = TRUE });
+  if (id < 0)
+    fail (self, sl_broker_explain (id, what, size));
+  else if (id > 0)
+    g_hash_table_add (self->vital, GINT_TO_POINTER (id));
+}
+
 static void
 report (SlServeWorker *self, gboolean marks)
 {
   g_mutex_lock (&self->lock);
+  const gboolean joins = marks && self->state == JOINING;
   if (marks)
     self->marker++;
   g_autofree char *text = write_report (self);
   g_mutex_unlock (&self->lock);
-  sl_broker_send (self->broker, &(SlBrokerSend){ .topic = self->report_topic, .data = text, .size = strlen (text), .retain = TRUE });
+  if (joins)
+    send_vital (self, self->report_topic, text, strlen (text), "a report");
+  else
+    sl_broker_send (self->broker, &(SlBrokerSend){ .topic = self->report_topic, .data = text, .size = strlen (text), .retain = TRUE });
 }
 
 static void
@@ -161,7 +179,7 @@ announce (SlServeWorker *self)
     gsize size;
     const void *data = g_bytes_get_data (served->announcement, &size);
     if (!there)
-      sl_broker_send (self->broker, &(SlBrokerSend){ .topic = served->contract_topic, .data = data, .size = size, .retain = TRUE });
+      send_vital (self, served->contract_topic, data, size, "an announcement");
   }
 }
 
@@ -238,17 +256,17 @@ find_served (SlServeWorker *self, const char *topic, gboolean *is_contract)
   return NULL;
 }
 
-static void
+static gint
 answer (SlServeWorker *self, const char *response, const void *correlation, guint16 correlation_size, const void *data, gsize size,
         gint64 until)
 {
   const gint64 left = MAX (until - g_get_monotonic_time (), 0);
-  sl_broker_send (self->broker, &(SlBrokerSend){ .topic = response,
-                                                 .data = data,
-                                                 .size = size,
-                                                 .expiry = (guint) (left / G_USEC_PER_SEC) + 1,
-                                                 .correlation = correlation,
-                                                 .correlation_size = correlation_size });
+  return sl_broker_send (self->broker, &(SlBrokerSend){ .topic = response,
+                                                        .data = data,
+                                                        .size = size,
+                                                        .expiry = (guint) (left / G_USEC_PER_SEC) + 1,
+                                                        .correlation = correlation,
+                                                        .correlation_size = correlation_size });
 }
 
 /* Whoever asks for the impossible is told so, where that may be told. */
@@ -309,6 +327,7 @@ on_connected (SlBroker *broker, gpointer user)
   self->broker = broker;
   self->connected = TRUE;
   self->state = self->draining ? LEFT : JOINING;
+  g_hash_table_remove_all (self->vital);
   for (guint i = 0; i < self->models->len; i++)
     ((SlServed *) g_ptr_array_index (self->models, i))->announced = FALSE;
   g_cond_broadcast (&self->changed);
@@ -342,10 +361,8 @@ static void
 on_confirmed (gpointer user, gint id, SlBrokerSent sent, const char *reason)
 {
   SlServeWorker *self = user;
-  g_mutex_lock (&self->lock);
-  const gboolean joining = self->state == JOINING;
-  g_mutex_unlock (&self->lock);
-  if (sent == SL_SENT_REFUSED && joining)
+  const gboolean vital = g_hash_table_remove (self->vital, GINT_TO_POINTER (id));
+  if (sent == SL_SENT_REFUSED && vital)
     fail (self,
           g_strdup_printf ("the broker does not let this user announce: %s: check its access control (docs/remote.md has one)", reason));
   else if (sent == SL_SENT_REFUSED)
@@ -418,6 +435,17 @@ new_job (SlServeWorker *self, GError **error)
   return job;
 }
 
+/* The answer cannot be sent: whoever asked is told why. */
+static void
+refuse_answer (SlServeWorker *self, const SlWork *work, gint sent, gsize size)
+{
+  gsize refusal_size;
+  g_autofree char *why = sl_broker_explain (sent, "an answer", size);
+  complain_some (self, work->served->name, why);
+  g_autofree guint8 *refusal = sl_remote_refusal_new (why, &refusal_size);
+  answer (self, work->response, work->correlation, work->correlation_size, refusal, refusal_size, work->until);
+}
+
 static gboolean
 compute (Job *job, SlWork *work)
 {
@@ -436,11 +464,13 @@ compute (Job *job, SlWork *work)
                                                    : sl_remote_refusal_new (sl_session_status_text (bench->session, status), &size);
   for (guint i = 0; status == SL_STATUS_OK && i < served->contract->n_outputs; i++)
     memcpy (places[i], bench->outputs[i], served->contract->outputs[i].bytes);
-  answer (self, work->response, work->correlation, work->correlation_size, data, size, work->until);
+  const gint sent = answer (self, work->response, work->correlation, work->correlation_size, data, size, work->until);
+  if (sent < 0)
+    refuse_answer (self, work, sent, size);
   g_mutex_lock (&self->lock);
   self->computed_us += took;
   g_mutex_unlock (&self->lock);
-  return status == SL_STATUS_OK;
+  return status == SL_STATUS_OK && sent >= 0;
 }
 
 static gpointer
@@ -494,16 +524,36 @@ most_bytes (SlServeWorker *self)
   return most + PACKET_ROOM;
 }
 
+static void
+unref_worker (gpointer data)
+{
+  SlServeWorker *self = data;
+  if (!g_atomic_ref_count_dec (&self->refs))
+    return;
+  g_queue_clear_full (&self->queue, (GDestroyNotify) sl_work_free);
+  g_ptr_array_unref (self->threads_of_jobs);
+  g_ptr_array_unref (self->models);
+  g_hash_table_unref (self->vital);
+  g_mutex_clear (&self->lock);
+  g_cond_clear (&self->changed);
+  g_free (self->name);
+  g_free (self->report_topic);
+  g_free (self->failed);
+  g_free (self);
+}
+
 SlServeWorker *
 sl_serve_worker_new (const SlServeSettings *settings, GPtrArray *models, GError **error)
 {
-  static const SlBrokerCalls calls = { on_connected, on_lost, on_denied, on_heard, on_confirmed, on_tick };
+  static const SlBrokerCalls calls = { on_connected, on_lost, on_denied, on_heard, on_confirmed, on_tick, unref_worker };
   SlServeWorker *self = g_new0 (SlServeWorker, 1);
   const SlServed *first = g_ptr_array_index (models, 0);
   g_mutex_init (&self->lock);
   g_cond_init (&self->changed);
   g_queue_init (&self->queue);
-  self->models = models;
+  g_atomic_ref_count_init (&self->refs);
+  self->models = g_ptr_array_ref (models);
+  self->vital = g_hash_table_new (NULL, NULL);
   self->name = g_strdup (settings->name);
   self->report_topic = sl_remote_topic_worker (first->prefix, settings->name);
   self->threads = settings->threads;
@@ -522,8 +572,10 @@ sl_serve_worker_new (const SlServeSettings *settings, GPtrArray *models, GError 
     .retry_max_ms = RETRY_MAX_MS,
     .most_bytes = most_bytes (self),
   };
+  g_atomic_ref_count_inc (&self->refs);
   SlBroker *connection = start_jobs (self, error) ? sl_broker_new (&broker, &calls, self, error) : NULL;
   if (connection == NULL) {
+    unref_worker (self);
     sl_serve_worker_free (self);
     return NULL;
   }
@@ -597,12 +649,5 @@ sl_serve_worker_free (SlServeWorker *self)
   for (guint i = 0; i < self->threads_of_jobs->len; i++)
     g_thread_join (g_ptr_array_index (self->threads_of_jobs, i));
   sl_broker_free (self->broker);
-  g_queue_clear_full (&self->queue, (GDestroyNotify) sl_work_free);
-  g_ptr_array_unref (self->threads_of_jobs);
-  g_mutex_clear (&self->lock);
-  g_cond_clear (&self->changed);
-  g_free (self->name);
-  g_free (self->report_topic);
-  g_free (self->failed);
-  g_free (self);
+  unref_worker (self);
 }

@@ -29,7 +29,7 @@ typedef struct
 /** SL_SERVE_EXAMPLE: a location, for messages. */
 #define SL_SERVE_EXAMPLE "mqtt://localhost/models"
 
-/** sl_serve_worker_new: starts to serve @models (transfer none, of SlServed), which must outlive it. */
+/** sl_serve_worker_new: starts to serve @models (of SlServed), which it holds a reference to. */
 SlServeWorker *sl_serve_worker_new (const SlServeSettings *settings, GPtrArray *models, GError **error);
 /** sl_serve_worker_failed: (transfer none) (nullable): why it cannot serve and never will. */
 const char *sl_serve_worker_failed (SlServeWorker *worker);
