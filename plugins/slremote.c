@@ -362,7 +362,7 @@ take_caps (SlRemote *self, GstEvent *event)
   self->refused = FALSE;
   GstEvent *sent = gst_event_new_caps (out);
   gst_caps_unref (out);
-  return sl_remote_client_push (self->client, sent, NULL, NULL, NULL, FALSE);
+  return sl_remote_client_push (self->client, sent, NULL, NULL, NULL, SL_REMOTE_EVENT);
 }
 
 static gboolean
@@ -455,7 +455,8 @@ push_tensors (SlRemote *self, GstBuffer *buffer)
   gst_buffer_copy_into (rest, buffer, GST_BUFFER_COPY_METADATA, 0, -1);
   GST_BUFFER_OFFSET (rest) = GST_BUFFER_OFFSET (buffer);
   GST_BUFFER_OFFSET_END (rest) = GST_BUFFER_OFFSET_END (buffer);
-  const gboolean taken = sl_remote_client_push (self->client, rest, self->contract, self->hash, self->inputs.data, live);
+  const gboolean taken =
+    sl_remote_client_push (self->client, rest, self->contract, self->hash, self->inputs.data, live ? SL_REMOTE_LIVE : SL_REMOTE_KEPT);
   sl_tensor_mapping_done (&self->inputs);
   gst_buffer_unref (buffer);
   return taken ? GST_FLOW_OK : GST_FLOW_FLUSHING;
@@ -472,7 +473,7 @@ sink_chain (GstPad *pad, GstObject *parent, GstBuffer *buffer)
   }
   if (!sl_buffer_is_empty_frame (buffer))
     return push_tensors (self, buffer);
-  return sl_remote_client_push (self->client, buffer, NULL, NULL, NULL, FALSE) ? GST_FLOW_OK : GST_FLOW_FLUSHING;
+  return sl_remote_client_push (self->client, buffer, NULL, NULL, NULL, SL_REMOTE_KEPT) ? GST_FLOW_OK : GST_FLOW_FLUSHING;
 }
 
 /* Results out. */
@@ -640,7 +641,7 @@ sink_event (GstPad *pad, GstObject *parent, GstEvent *event)
         self->asked_live = FALSE;
         set_flow (self, GST_FLOW_OK);
       }
-      return sl_remote_client_push (self->client, event, NULL, NULL, NULL, FALSE);
+      return sl_remote_client_push (self->client, event, NULL, NULL, NULL, SL_REMOTE_EVENT);
   }
 }
 
@@ -721,7 +722,7 @@ install_counts (GObjectClass *klass)
   } counts[] = {
     { "answered", "Answered", "Frames that workers computed" },
     { "lost", "Lost", "Frames that no worker computed before their deadline" },
-    { "dropped", "Dropped", "Frames of live input that a newer one displaced before they were sent" },
+    { "dropped", "Dropped", "Frames of live input that a newer one displaced before they were sent, or that nobody took off the element" },
     { "resent", "Sent again", "Messages that were sent again" },
     { "late", "Late", "Answers that came after their frame was given up" },
     { "repeated", "Repeated", "Second answers for a frame, which are ignored" },

@@ -16,8 +16,6 @@
 #define KEEP_ALIVE_S 15
 #define RETRY_MIN_MS 250
 #define RETRY_MAX_MS 10000
-/* Until a frame that no worker subscribed to is sent again. */
-#define UNHEARD_US 50000
 #define PACKET_ROOM 65536
 #define MOST_WORKERS 4096
 
@@ -94,14 +92,29 @@ send_entry (SlRemoteClient *self, SlRemoteEntry *entry, gint64 now)
   return message != 0;
 }
 
+/* Under the lock: whether the broker takes another message: the connection queues what a slow network does not take, frames that were given up
+ * meanwhile too, so that more of them would only make the next later. */
+static gboolean
+may_send (SlRemoteClient *self)
+{
+  return self->connected && sl_broker_unconfirmed (self->broker) < self->window.most_sent;
+}
+
+/* Under the lock: what waits waits for the network, not for answers. */
+static gboolean
+is_stuck (SlRemoteClient *self)
+{
+  return !self->connected || (self->window.n_sent < self->window.most_sent && !may_send (self));
+}
+
 /* Under the lock: sends what is to be sent, gives up what is too old, and wakes those that wait. */
 static void
 advance (SlRemoteClient *self)
 {
   const gint64 now = g_get_monotonic_time ();
   SlRemoteEntry *entry;
-  sl_remote_window_expire (&self->window, now, !self->connected, self->impatient);
-  while (self->connected && (entry = sl_remote_window_next (&self->window, now)) != NULL)
+  sl_remote_window_expire (&self->window, now, is_stuck (self), !self->connected && self->impatient);
+  while (may_send (self) && (entry = sl_remote_window_next (&self->window, now)) != NULL)
     if (!send_entry (self, entry, now))
       break;
   g_cond_broadcast (&self->changed);
@@ -119,7 +132,7 @@ on_connected (SlBroker *broker, gpointer user)
   self->connected = TRUE;
   self->denied = FALSE;
   g_clear_pointer (&self->trouble, g_free);
-  sl_remote_window_again (&self->window, 1);
+  sl_remote_window_reconnected (&self->window);
   advance (self);
   g_mutex_unlock (&self->lock);
   tell (self, SL_REMOTE_CONNECTED, NULL);
@@ -215,7 +228,7 @@ take_answer (SlRemoteClient *self, guint64 id, const SlBrokerMessage *message)
     return NULL;
   }
   self->window.counts.refused++;
-  entry->again = g_get_monotonic_time () + UNHEARD_US;
+  sl_remote_window_put_off (&self->window, entry, g_get_monotonic_time ());
   return g_strdup_printf ("a worker refused a frame: %s", answer.refusal);
 }
 
@@ -257,14 +270,14 @@ static void
 on_confirmed (gpointer user, gint id, SlBrokerSent sent, const char *reason)
 {
   SlRemoteClient *self = user;
-  if (sent == SL_SENT_CONFIRMED)
-    return;
+  const gboolean heard = sent == SL_SENT_CONFIRMED;
   g_mutex_lock (&self->lock);
-  SlRemoteEntry *entry = sl_remote_window_by_message (&self->window, id);
-  if (entry != NULL && self->impatient)
+  SlRemoteEntry *entry = sl_remote_window_confirmed (&self->window, id, heard);
+  if (entry != NULL && !heard && self->impatient)
     sl_remote_window_lose (&self->window, entry);
-  else if (entry != NULL)
-    entry->again = g_get_monotonic_time () + UNHEARD_US;
+  else if (entry != NULL && !heard)
+    sl_remote_window_put_off (&self->window, entry, g_get_monotonic_time ());
+  self->window.counts.refused += sent == SL_SENT_REFUSED;
   advance (self);
   g_mutex_unlock (&self->lock);
   if (sent == SL_SENT_REFUSED) {
@@ -280,7 +293,7 @@ on_tick (gpointer user)
   SlRemoteClient *self = user;
   g_mutex_lock (&self->lock);
   advance (self);
-  const gint64 due = sl_remote_window_due (&self->window);
+  const gint64 due = sl_remote_window_due (&self->window, is_stuck (self));
   g_autofree char *untold = g_steal_pointer (&self->untold);
   g_mutex_unlock (&self->lock);
   if (untold != NULL)
@@ -410,12 +423,22 @@ sl_remote_client_offer (SlRemoteClient *self, char hash[SL_REMOTE_HASH])
   return contract;
 }
 
+/* Under the lock: whether what is pushed waits for room; live input waits for nobody who takes frames. */
+static gboolean
+must_wait (SlRemoteClient *self, gboolean has_tensors, SlRemotePush how)
+{
+  return (has_tensors && self->window.n_waiting > 0) || (how == SL_REMOTE_KEPT && !sl_remote_window_has_room (&self->window));
+}
+
 gboolean
 sl_remote_client_push (SlRemoteClient *self, gpointer data, SlContract *contract, const char *hash, const void *const *inputs,
-                       gboolean live)
+                       SlRemotePush how)
 {
+  const gboolean live = how == SL_REMOTE_LIVE;
   SlRemoteEntry *entry = g_new0 (SlRemoteEntry, 1);
   entry->data = data;
+  entry->frame = how != SL_REMOTE_EVENT;
+  entry->droppable = live;
   entry->state = contract != NULL ? SL_REMOTE_WAITING : SL_REMOTE_PASSES;
   entry->begun = g_get_monotonic_time ();
   if (contract != NULL) {
@@ -426,19 +449,20 @@ sl_remote_client_push (SlRemoteClient *self, gpointer data, SlContract *contract
     sl_remote_request_write (entry->request, contract, hash, 0, inputs);
   }
   g_mutex_lock (&self->lock);
-  if (live && contract != NULL)
-    sl_remote_window_drop_waiting (&self->window);
-  while (contract != NULL && self->window.n_waiting > 0 && !self->unlocked)
+  if (live)
+    sl_remote_window_displace (&self->window, is_stuck (self));
+  while (must_wait (self, contract != NULL, how) && !self->unlocked)
     g_cond_wait (&self->changed, &self->lock);
-  const gboolean taken = !self->unlocked;
-  if (taken) {
+  const gboolean unlocked = self->unlocked, taken = !unlocked && (!entry->frame || sl_remote_window_has_room (&self->window));
+  if (taken)
     sl_remote_window_push (&self->window, entry);
+  if (!unlocked)
     advance (self);
-  }
+  self->window.counts.dropped += !unlocked && !taken;
   g_mutex_unlock (&self->lock);
   if (!taken)
     sl_remote_entry_free (&self->window, entry);
-  return taken;
+  return !unlocked;
 }
 
 SlRemoteEntry *
@@ -448,6 +472,7 @@ sl_remote_client_pop (SlRemoteClient *self)
   g_mutex_lock (&self->lock);
   while (!self->unlocked && (entry = sl_remote_window_pop (&self->window)) == NULL)
     g_cond_wait (&self->changed, &self->lock);
+  g_cond_broadcast (&self->changed); /* there may be room */
   g_mutex_unlock (&self->lock);
   return entry;
 }

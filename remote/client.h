@@ -54,15 +54,21 @@ SlContract *sl_remote_client_wait (SlRemoteClient *client, gint64 timeout_us, ch
 /** sl_remote_client_offer: (transfer full) (nullable): the contract that is at the broker now. @hash: (out) */
 SlContract *sl_remote_client_offer (SlRemoteClient *client, char hash[SL_REMOTE_HASH]);
 
+typedef enum
+{
+  SL_REMOTE_EVENT, /* takes no room and waits for none */
+  SL_REMOTE_KEPT,  /* a frame that waits until there is room */
+  SL_REMOTE_LIVE   /* a frame that displaces one that was not sent yet, and is let go itself where there is no room: see dropped */
+} SlRemotePush;
+
 /**
- * sl_remote_client_push: @data (transfer full) with its tensors.
+ * sl_remote_client_push: @data (transfer full) with its tensors. Frames that were not popped are bounded by the window.
  * @contract: (nullable): NULL for what has no tensors and keeps its place, as all that follows
- * @live: it displaces a frame that was not sent yet; else waits until there is room
  *
  * Returns: FALSE, @data let go, while the client is unlocked
  */
 gboolean sl_remote_client_push (SlRemoteClient *client, gpointer data, SlContract *contract, const char *hash, const void *const *inputs,
-                                gboolean live);
+                                SlRemotePush how);
 /** sl_remote_client_pop: (transfer full) (nullable): waits for the oldest; NULL while the client is unlocked. Free with
  *  sl_remote_client_done(); @data of it may be taken. */
 SlRemoteEntry *sl_remote_client_pop (SlRemoteClient *client);

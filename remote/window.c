@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * A frame is sent again once, at half of its deadline: a worker that dies costs no more, and one that is slow does not get all its work twice over.
+ * One that nobody took is tried again with pauses, which grow.
  */
 #include "remote/window.h"
+
+/* Until a frame that nobody took is sent again, at first. */
+#define FIRST_PAUSE_US 50000
 
 void
 sl_remote_window_init (SlRemoteWindow *window, guint most_sent, gint64 deadline_us, GDestroyNotify free_data)
@@ -30,7 +34,7 @@ sl_remote_window_clear (SlRemoteWindow *window)
   SlRemoteEntry *entry;
   while ((entry = g_queue_pop_head (&window->entries)) != NULL)
     sl_remote_entry_free (window, entry);
-  window->n_sent = window->n_waiting = 0;
+  window->n_sent = window->n_waiting = window->n_frames = 0;
 }
 
 void
@@ -38,32 +42,72 @@ sl_remote_window_push (SlRemoteWindow *window, SlRemoteEntry *entry)
 {
   entry->id = window->next_id++;
   window->n_waiting += entry->state == SL_REMOTE_WAITING;
+  window->n_frames += entry->frame;
   g_queue_push_tail (&window->entries, entry);
 }
 
+/* As many as are on their way may be done, and as many again may wait for those that take them. */
+gboolean
+sl_remote_window_has_room (const SlRemoteWindow *window)
+{
+  return window->n_frames < 2 * window->most_sent + 8;
+}
+
+static void
+drop (SlRemoteWindow *window, GList *at)
+{
+  SlRemoteEntry *entry = at->data;
+  window->n_waiting -= entry->state == SL_REMOTE_WAITING;
+  window->n_frames -= entry->frame;
+  window->counts.dropped++;
+  g_queue_delete_link (&window->entries, at);
+  sl_remote_entry_free (window, entry);
+}
+
 void
-sl_remote_window_drop_waiting (SlRemoteWindow *window)
+sl_remote_window_displace (SlRemoteWindow *window, gboolean stuck)
 {
   for (GList *at = window->entries.head, *next; at != NULL && window->n_waiting > 0; at = next) {
     SlRemoteEntry *entry = at->data;
     next = at->next;
-    if (entry->state != SL_REMOTE_WAITING)
+    if (entry->state != SL_REMOTE_WAITING || !entry->droppable)
       continue;
-    g_queue_delete_link (&window->entries, at);
-    sl_remote_entry_free (window, entry);
-    window->n_waiting--;
-    window->counts.dropped++;
+    if (stuck)
+      sl_remote_window_lose (window, entry);
+    else
+      drop (window, at);
+    stuck = FALSE;
   }
+  for (GList *at = window->entries.head; at != NULL && !sl_remote_window_has_room (window); at = at->next) {
+    const SlRemoteEntry *entry = at->data;
+    if (entry->state == SL_REMOTE_LOST && entry->droppable) {
+      drop (window, at);
+      return;
+    }
+  }
+}
+
+/* Of an entry on its way; @oldest: there is none before it. */
+static gboolean
+may_go_again (const SlRemoteWindow *window, const SlRemoteEntry *entry, gboolean oldest)
+{
+  return entry->again > 0 && entry->message == 0 && (oldest || !window->unheard);
 }
 
 SlRemoteEntry *
 sl_remote_window_next (SlRemoteWindow *window, gint64 now)
 {
   const gboolean room = window->n_sent < window->most_sent;
+  gboolean oldest = TRUE;
   for (GList *at = window->entries.head; at != NULL; at = at->next) {
     SlRemoteEntry *entry = at->data;
-    if ((entry->state == SL_REMOTE_WAITING && room) || (entry->state == SL_REMOTE_SENT && entry->again > 0 && entry->again <= now))
+    if (entry->state == SL_REMOTE_WAITING && room)
       return entry;
+    if (entry->state != SL_REMOTE_SENT)
+      continue;
+    if (may_go_again (window, entry, oldest) && entry->again <= now)
+      return entry;
+    oldest = FALSE;
   }
   return NULL;
 }
@@ -94,15 +138,35 @@ sl_remote_window_again (SlRemoteWindow *window, gint64 at)
   }
 }
 
-SlRemoteEntry *
-sl_remote_window_by_message (SlRemoteWindow *window, gint message)
+void
+sl_remote_window_reconnected (SlRemoteWindow *window)
 {
+  for (GList *link = window->entries.head; link != NULL; link = link->next)
+    ((SlRemoteEntry *) link->data)->message = 0;
+  window->unheard = FALSE;
+  sl_remote_window_again (window, 1);
+}
+
+SlRemoteEntry *
+sl_remote_window_confirmed (SlRemoteWindow *window, gint message, gboolean heard)
+{
+  window->unheard = !heard;
   for (GList *at = window->entries.head; at != NULL; at = at->next) {
     SlRemoteEntry *entry = at->data;
-    if (entry->state == SL_REMOTE_SENT && entry->message == message)
+    if (entry->state == SL_REMOTE_SENT && entry->message == message) {
+      entry->message = 0;
       return entry;
+    }
   }
   return NULL;
+}
+
+void
+sl_remote_window_put_off (SlRemoteWindow *window, SlRemoteEntry *entry, gint64 now)
+{
+  const gint64 longest = MAX (window->deadline_us / 4, FIRST_PAUSE_US);
+  entry->pause = entry->pause == 0 ? FIRST_PAUSE_US : MIN (2 * entry->pause, longest);
+  entry->again = now + entry->pause;
 }
 
 SlRemoteEntry *
@@ -142,13 +206,12 @@ sl_remote_window_lose (SlRemoteWindow *window, SlRemoteEntry *entry)
 }
 
 void
-sl_remote_window_expire (SlRemoteWindow *window, gint64 now, gboolean offline, gboolean impatient)
+sl_remote_window_expire (SlRemoteWindow *window, gint64 now, gboolean stuck, gboolean hopeless)
 {
   for (GList *at = window->entries.head; at != NULL; at = at->next) {
     SlRemoteEntry *entry = at->data;
     const gboolean old = now - entry->begun >= window->deadline_us;
-    if ((entry->state == SL_REMOTE_SENT && (old || (offline && impatient)))
-        || (entry->state == SL_REMOTE_WAITING && offline && (old || impatient)))
+    if ((entry->state == SL_REMOTE_SENT && (old || hopeless)) || (entry->state == SL_REMOTE_WAITING && ((old && stuck) || hopeless)))
       sl_remote_window_lose (window, entry);
   }
 }
@@ -157,20 +220,26 @@ SlRemoteEntry *
 sl_remote_window_pop (SlRemoteWindow *window)
 {
   const SlRemoteEntry *entry = g_queue_peek_head (&window->entries);
-  const gboolean ready = entry != NULL && entry->state != SL_REMOTE_WAITING && entry->state != SL_REMOTE_SENT;
-  return ready ? g_queue_pop_head (&window->entries) : NULL;
+  if (entry == NULL || entry->state == SL_REMOTE_WAITING || entry->state == SL_REMOTE_SENT)
+    return NULL;
+  window->n_frames -= entry->frame;
+  return g_queue_pop_head (&window->entries);
 }
 
 gint64
-sl_remote_window_due (const SlRemoteWindow *window)
+sl_remote_window_due (const SlRemoteWindow *window, gboolean stuck)
 {
   gint64 due = G_MAXINT64;
+  gboolean oldest = TRUE;
   for (const GList *at = window->entries.head; at != NULL; at = at->next) {
     const SlRemoteEntry *entry = at->data;
-    if (entry->state == SL_REMOTE_SENT && entry->again > 0)
-      due = MIN (due, entry->again);
-    if (entry->state == SL_REMOTE_SENT || entry->state == SL_REMOTE_WAITING)
+    if (entry->state == SL_REMOTE_SENT || (entry->state == SL_REMOTE_WAITING && stuck))
       due = MIN (due, entry->begun + window->deadline_us);
+    if (entry->state != SL_REMOTE_SENT)
+      continue;
+    if (may_go_again (window, entry, oldest))
+      due = MIN (due, entry->again);
+    oldest = FALSE;
   }
   return due;
 }

@@ -23,8 +23,10 @@ typedef enum
  * SlRemoteEntry: one frame.
  * @data: the owner's
  * @contract: (nullable): of a frame that is computed, as all that follows; @hash: its hash
+ * @frame: it counts against the window's room; @droppable: a newer one may displace it
  * @request: the message; @begun: when it came, then when it was first sent; @again: when it is to be sent again, 0 = never
- * @message: id of the message that was sent last
+ * @pause: between one that nobody took and the next
+ * @message: id of the message that was sent last, 0 when the broker has it
  * @answer: (nullable): the message that came; @result: points into it
  */
 typedef struct
@@ -32,11 +34,12 @@ typedef struct
   guint64 id;
   SlRemoteState state;
   gpointer data;
+  gboolean frame, droppable;
   SlContract *contract;
   char hash[SL_REMOTE_HASH];
   guint8 *request;
   gsize request_size;
-  gint64 begun, again;
+  gint64 begun, again, pause;
   guint sends;
   gint message;
   guint8 *answer;
@@ -47,7 +50,7 @@ typedef struct
 /**
  * SlRemoteCounts:
  * @answered: frames with an answer; @lost: without one in time
- * @dropped: frames of live input that a newer one displaced before they were sent
+ * @dropped: frames of live input that a newer one displaced before they were sent, or for which there was no room
  * @resent: messages sent again; @late: answers after their frame was given up; @repeated: second answers; @refused: answers that refuse, or are
  *   none, and frames that the broker does not take
  */
@@ -59,13 +62,18 @@ typedef struct
 /** Numbers of frames that were given up lately, to tell late answers from repeated ones. */
 #define SL_REMOTE_REMEMBERED 256
 
+/**
+ * SlRemoteWindow: an owner sets only what sl_remote_window_init() is given.
+ * @unheard: nobody took the message that was confirmed last
+ */
 typedef struct
 {
   guint most_sent;
   gint64 deadline_us;
   GDestroyNotify free_data;
   GQueue entries; /* of SlRemoteEntry */
-  guint n_sent, n_waiting;
+  guint n_sent, n_waiting, n_frames;
+  gboolean unheard;
   guint64 next_id, lost_ids[SL_REMOTE_REMEMBERED];
   SlRemoteCounts counts;
 } SlRemoteWindow;
@@ -77,30 +85,37 @@ void sl_remote_entry_free (SlRemoteWindow *window, SlRemoteEntry *entry);
 
 /** sl_remote_window_push: (transfer full) @entry, at the end; its @id is set. */
 void sl_remote_window_push (SlRemoteWindow *window, SlRemoteEntry *entry);
-/** sl_remote_window_drop_waiting: forgets frames that were not sent, for a newer one. */
-void sl_remote_window_drop_waiting (SlRemoteWindow *window);
+/** sl_remote_window_has_room: whether another frame may come: those that nobody popped are bounded, whatever became of them. */
+gboolean sl_remote_window_has_room (const SlRemoteWindow *window);
+/** sl_remote_window_displace: forgets frames that were not sent, for a newer one; with @stuck, because none can be sent, the oldest is given up instead,
+ *  and passes. Where there is no room then, the oldest frame that was given up and that nobody popped is forgotten. */
+void sl_remote_window_displace (SlRemoteWindow *window, gboolean stuck);
 /** sl_remote_window_next: (transfer none) (nullable): what is to be sent now: the oldest that waits while there is room, else one whose time to be sent
- *  again has come. */
+ *  again has come and whose last message the broker has; the oldest on its way alone while nobody takes messages. */
 SlRemoteEntry *sl_remote_window_next (SlRemoteWindow *window, gint64 now);
 /** sl_remote_window_sent: @entry went out as @message. */
 void sl_remote_window_sent (SlRemoteWindow *window, SlRemoteEntry *entry, gint message, gint64 now);
 /** sl_remote_window_again: all that are on their way are sent again, at @at: a worker died, or the connection broke. */
 void sl_remote_window_again (SlRemoteWindow *window, gint64 at);
-/** sl_remote_window_by_message: (transfer none) (nullable): the entry on its way as @message. */
-SlRemoteEntry *sl_remote_window_by_message (SlRemoteWindow *window, gint message);
+/** sl_remote_window_reconnected: what the broker did not confirm it never will; all that are on their way are sent again. */
+void sl_remote_window_reconnected (SlRemoteWindow *window);
+/** sl_remote_window_confirmed: (transfer none) (nullable): the entry on its way as @message, which the broker has. @heard: and somebody takes it. */
+SlRemoteEntry *sl_remote_window_confirmed (SlRemoteWindow *window, gint message, gboolean heard);
+/** sl_remote_window_put_off: nobody computes @entry now: it is sent again after a pause, which doubles each time. */
+void sl_remote_window_put_off (SlRemoteWindow *window, SlRemoteEntry *entry, gint64 now);
 /** sl_remote_window_by_id: (transfer none) (nullable): the entry on its way with @id; NULL counts the answer as late or repeated. */
 SlRemoteEntry *sl_remote_window_by_id (SlRemoteWindow *window, guint64 id);
 /** sl_remote_window_answered: @entry, on its way, has its answer (transfer full), which @result was read of. */
 void sl_remote_window_answered (SlRemoteWindow *window, SlRemoteEntry *entry, guint8 *answer, gsize size, const SlRemoteAnswer *result);
 /** sl_remote_window_lose: @entry gets no answer any more. */
 void sl_remote_window_lose (SlRemoteWindow *window, SlRemoteEntry *entry);
-/** sl_remote_window_expire: gives up what is older than the deadline: of those that wait, only where @offline says that none can be sent, and at once
- *  with @impatient. */
-void sl_remote_window_expire (SlRemoteWindow *window, gint64 now, gboolean offline, gboolean impatient);
+/** sl_remote_window_expire: gives up what is older than the deadline: of those that wait, only where @stuck says that none can be sent; all at once
+ *  with @hopeless. */
+void sl_remote_window_expire (SlRemoteWindow *window, gint64 now, gboolean stuck, gboolean hopeless);
 /** sl_remote_window_pop: (transfer full) (nullable): the oldest, when it may go on. */
 SlRemoteEntry *sl_remote_window_pop (SlRemoteWindow *window);
-/** sl_remote_window_due: the next time at which something is to be done, G_MAXINT64 = none. */
-gint64 sl_remote_window_due (const SlRemoteWindow *window);
+/** sl_remote_window_due: the next time at which something is to be done, G_MAXINT64 = none. @stuck: as above */
+gint64 sl_remote_window_due (const SlRemoteWindow *window, gboolean stuck);
 
 G_END_DECLS
 

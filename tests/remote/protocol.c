@@ -370,6 +370,7 @@ push_frame (SlRemoteWindow *window, const char *name)
   SlRemoteEntry *entry = g_new0 (SlRemoteEntry, 1);
   entry->data = g_strdup (name);
   entry->state = SL_REMOTE_WAITING;
+  entry->frame = entry->droppable = TRUE;
   sl_remote_window_push (window, entry);
   return entry;
 }
@@ -400,7 +401,7 @@ test_window_order (void)
   g_assert_true (sl_remote_window_next (&window, 0) == b);
   sl_remote_window_sent (&window, b, 8, 0);
   g_assert_null (sl_remote_window_next (&window, 0));
-  g_assert_true (sl_remote_window_by_message (&window, 8) == b);
+  g_assert_true (sl_remote_window_confirmed (&window, 8, TRUE) == b);
   sl_remote_window_answered (&window, sl_remote_window_by_id (&window, 2), NULL, 0, &answer);
   assert_popped (&window, NULL, SL_REMOTE_ANSWERED);
   g_assert_true (sl_remote_window_next (&window, 0) == c);
@@ -410,7 +411,7 @@ test_window_order (void)
   assert_popped (&window, "a", SL_REMOTE_ANSWERED);
   assert_popped (&window, "b", SL_REMOTE_ANSWERED);
   assert_popped (&window, NULL, SL_REMOTE_ANSWERED);
-  sl_remote_window_drop_waiting (&window);
+  sl_remote_window_displace (&window, FALSE);
   g_assert_cmpuint (window.counts.dropped, ==, 1);
   sl_remote_window_clear (&window);
 }
@@ -422,28 +423,100 @@ test_window_deadline (void)
   sl_remote_window_init (&window, 4, 1000, g_free);
   SlRemoteEntry *a = push_frame (&window, "a");
   sl_remote_window_sent (&window, a, 1, 100);
-  g_assert_cmpint (sl_remote_window_due (&window), ==, 600);
+  g_assert_cmpint (sl_remote_window_due (&window, FALSE), ==, 1100); /* the broker does not have it yet */
+  g_assert_null (sl_remote_window_next (&window, 600));
+  g_assert_true (sl_remote_window_confirmed (&window, 1, TRUE) == a);
+  g_assert_cmpint (sl_remote_window_due (&window, FALSE), ==, 600);
   g_assert_null (sl_remote_window_next (&window, 599));
   g_assert_true (sl_remote_window_next (&window, 600) == a);
   sl_remote_window_sent (&window, a, 2, 600);
   g_assert_cmpuint (window.counts.resent, ==, 1);
+  g_assert_true (sl_remote_window_confirmed (&window, 2, TRUE) == a);
   g_assert_null (sl_remote_window_next (&window, 1099)); /* once */
   sl_remote_window_again (&window, 700);                 /* but again where a worker died */
   g_assert_true (sl_remote_window_next (&window, 700) == a);
   sl_remote_window_sent (&window, a, 3, 700);
-  sl_remote_window_expire (&window, 1099, FALSE, TRUE);
+  sl_remote_window_expire (&window, 1099, TRUE, FALSE);
   assert_popped (&window, NULL, SL_REMOTE_LOST);
   sl_remote_window_expire (&window, 1100, FALSE, FALSE);
   assert_popped (&window, "a", SL_REMOTE_LOST);
   g_assert_null (sl_remote_window_by_id (&window, 1));
   g_assert_cmpuint (window.counts.late, ==, 1);
   g_assert_cmpuint (window.counts.lost, ==, 1);
-  g_assert_cmpint (sl_remote_window_due (&window), ==, G_MAXINT64);
+  g_assert_cmpint (sl_remote_window_due (&window, FALSE), ==, G_MAXINT64);
   push_frame (&window, "b")->begun = 2000;
   sl_remote_window_expire (&window, 9000, FALSE, FALSE); /* it waits for room, and is not lost */
   assert_popped (&window, NULL, SL_REMOTE_LOST);
+  g_assert_cmpint (sl_remote_window_due (&window, FALSE), ==, G_MAXINT64);
+  g_assert_cmpint (sl_remote_window_due (&window, TRUE), ==, 3000);
   sl_remote_window_expire (&window, 2001, TRUE, TRUE); /* offline, with a fallback */
   assert_popped (&window, "b", SL_REMOTE_LOST);
+  sl_remote_window_clear (&window);
+}
+
+/* Frames that nobody pops are bounded, whatever became of them; those that were given up give way to newer ones, others do not. */
+static void
+test_window_room (void)
+{
+  SlRemoteWindow window;
+  sl_remote_window_init (&window, 2, 1000, g_free);
+  guint n = 0;
+  for (; sl_remote_window_has_room (&window); n++) {
+    SlRemoteEntry *entry = push_frame (&window, "a");
+    sl_remote_window_sent (&window, entry, 1, 0);
+    if (n < 2)
+      sl_remote_window_answered (&window, entry, NULL, 0, &(SlRemoteAnswer){ .waited_us = 1 });
+    else
+      sl_remote_window_lose (&window, entry);
+  }
+  g_assert_cmpuint (n, ==, 12);
+  sl_remote_window_displace (&window, FALSE);
+  g_assert_cmpuint (window.counts.dropped, ==, 1);
+  g_assert_true (sl_remote_window_has_room (&window));
+  push_frame (&window, "b");
+  g_assert_false (sl_remote_window_has_room (&window));
+  sl_remote_window_displace (&window, TRUE); /* none can be sent: the oldest passes instead, one for another */
+  g_assert_cmpuint (window.n_waiting, ==, 0);
+  g_assert_cmpuint (window.counts.dropped, ==, 2);
+  for (guint i = 0; i < 2; i++)
+    assert_popped (&window, "a", SL_REMOTE_ANSWERED);
+  g_assert_true (sl_remote_window_has_room (&window));
+  for (guint i = 0; i < 8; i++)
+    assert_popped (&window, "a", SL_REMOTE_LOST);
+  assert_popped (&window, "b", SL_REMOTE_LOST);
+  g_assert_cmpuint (window.n_frames, ==, 0);
+  sl_remote_window_clear (&window);
+}
+
+/* Nobody takes frames: one of them is tried again, after pauses that grow, until somebody does. */
+static void
+test_window_unheard (void)
+{
+  SlRemoteWindow window;
+  const gint64 pauses[] = { 50000, 100000, 200000, 250000, 250000 };
+  gint64 now = 0;
+  gint message = 3;
+  sl_remote_window_init (&window, 4, 1000000, g_free);
+  SlRemoteEntry *a = push_frame (&window, "a"), *b = push_frame (&window, "b");
+  sl_remote_window_sent (&window, a, 1, now);
+  sl_remote_window_sent (&window, b, 2, now);
+  sl_remote_window_put_off (&window, sl_remote_window_confirmed (&window, 2, FALSE), now);
+  sl_remote_window_put_off (&window, sl_remote_window_confirmed (&window, 1, FALSE), now);
+  for (guint i = 0; i < G_N_ELEMENTS (pauses); i++) {
+    g_assert_cmpint (sl_remote_window_due (&window, FALSE), ==, now + pauses[i]);
+    g_assert_null (sl_remote_window_next (&window, now + pauses[i] - 1));
+    now += pauses[i];
+    g_assert_true (sl_remote_window_next (&window, now) == a);
+    sl_remote_window_sent (&window, a, message, now);
+    g_assert_null (sl_remote_window_next (&window, now));
+    if (i + 1 < G_N_ELEMENTS (pauses))
+      sl_remote_window_put_off (&window, sl_remote_window_confirmed (&window, message++, FALSE), now);
+  }
+  g_assert_true (sl_remote_window_confirmed (&window, message, TRUE) == a);
+  g_assert_true (sl_remote_window_next (&window, now) == b);
+  sl_remote_window_sent (&window, b, 99, now);
+  sl_remote_window_reconnected (&window); /* never to be confirmed */
+  g_assert_true (sl_remote_window_next (&window, now) == a);
   sl_remote_window_clear (&window);
 }
 
@@ -464,5 +537,7 @@ main (int argc, char **argv)
   g_test_add_func ("/remote/location", test_location);
   g_test_add_func ("/remote/window/order", test_window_order);
   g_test_add_func ("/remote/window/deadline", test_window_deadline);
+  g_test_add_func ("/remote/window/room", test_window_room);
+  g_test_add_func ("/remote/window/unheard", test_window_unheard);
   return g_test_run ();
 }

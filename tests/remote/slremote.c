@@ -266,6 +266,14 @@ test_same_as_slinfer (void)
   close_pool (&pool);
 }
 
+static void
+go_live (const Camera *camera)
+{
+  gst_harness_set_live (camera->harness, TRUE);
+  gst_harness_push_event (camera->harness, gst_event_new_stream_start ("live"));
+  gst_harness_set_src_caps_str (camera->harness, PICTURE_CAPS);
+}
+
 /* Frames that come at their own pace, of which one is on its way at a time: the newest is sent, and none waits. */
 static void
 test_live (void)
@@ -276,9 +284,7 @@ test_live (void)
   GPid worker = serve (&pool, NULL, NULL);
   Camera camera = open_camera (&pool, "window=1");
   push_and_pull (&camera, 0, 1);
-  gst_harness_set_live (camera.harness, TRUE);
-  gst_harness_push_event (camera.harness, gst_event_new_stream_start ("live"));
-  gst_harness_set_src_caps_str (camera.harness, PICTURE_CAPS);
+  go_live (&camera);
   kill (worker, SIGSTOP);
   for (guint i = 1; i < 20; i++)
     push (&camera, i);
@@ -286,6 +292,91 @@ test_live (void)
   kill (worker, SIGCONT);
   pull (&camera, 1);
   pull (&camera, 19);
+  close_camera (&camera);
+  test_kill (&worker, SIGKILL);
+  close_pool (&pool);
+}
+
+/* Live frames without a broker: each that a newer one displaces passes, without predictions. */
+static void
+test_live_offline (void)
+{
+  Pool pool;
+  gboolean connected = TRUE;
+  if (!open_pool (&pool, "allow_anonymous true"))
+    return;
+  GPid worker = serve (&pool, NULL, NULL);
+  Camera camera = open_camera (&pool, "");
+  push_and_pull (&camera, 0, 1);
+  go_live (&camera);
+  test_kill (&pool.broker, SIGKILL);
+  for (const gint64 until = g_get_monotonic_time () + PATIENCE; connected; g_usleep (1000)) {
+    g_assert_cmpint (g_get_monotonic_time (), <, until);
+    g_object_get (camera.element, "connected", &connected, NULL);
+  }
+  for (guint i = 1; i <= 10; i++)
+    push (&camera, i);
+  g_assert_cmpuint (count (&camera, "lost"), ==, 9);
+  g_assert_cmpuint (count (&camera, "dropped"), ==, 0);
+  close_camera (&camera);
+  test_kill (&worker, SIGKILL);
+  close_pool (&pool);
+}
+
+static GstPadProbeReturn
+hold_pad (GstPad *pad, GstPadProbeInfo *info, gpointer data)
+{
+  return GST_PAD_PROBE_OK;
+}
+
+typedef struct
+{
+  const Camera *camera;
+  gint pushed; /* atomic */
+} Pusher;
+
+#define HELD_FRAMES 40
+
+static gpointer
+push_all (gpointer data)
+{
+  Pusher *pusher = data;
+  for (guint i = 0; i < HELD_FRAMES; i++) {
+    push (pusher->camera, i);
+    g_atomic_int_inc (&pusher->pushed);
+  }
+  return NULL;
+}
+
+/* Nobody takes frames off the element: of files upstream waits, of live input frames are dropped, and none piles up. With a window of 2 there are 12
+ * inside and one in the pad's hand. */
+static void
+test_held_downstream (void)
+{
+  Pool pool;
+  const gint most = 13;
+  if (!open_pool (&pool, "allow_anonymous true"))
+    return;
+  GPid worker = serve (&pool, NULL, NULL);
+  Camera camera = open_camera (&pool, "window=2");
+  Pusher pusher = { .camera = &camera };
+  g_autoptr (GstPad) pad = gst_element_get_static_pad (camera.element, "src");
+  gulong probe = gst_pad_add_probe (pad, GST_PAD_PROBE_TYPE_BLOCK | GST_PAD_PROBE_TYPE_BUFFER, hold_pad, NULL, NULL);
+  GThread *thread = g_thread_new ("pusher", push_all, &pusher);
+  for (const gint64 until = g_get_monotonic_time () + PATIENCE; g_atomic_int_get (&pusher.pushed) < most; g_usleep (1000))
+    g_assert_cmpint (g_get_monotonic_time (), <, until);
+  g_usleep (50000);
+  g_assert_cmpint (g_atomic_int_get (&pusher.pushed), ==, most);
+  gst_pad_remove_probe (pad, probe);
+  g_thread_join (thread);
+  for (guint i = 0; i < HELD_FRAMES; i++)
+    pull (&camera, i);
+  g_assert_cmpuint (count (&camera, "dropped"), ==, 0);
+  go_live (&camera);
+  probe = gst_pad_add_probe (pad, GST_PAD_PROBE_TYPE_BLOCK | GST_PAD_PROBE_TYPE_BUFFER, hold_pad, NULL, NULL);
+  push_all (&pusher);
+  g_assert_cmpuint (count (&camera, "dropped"), >=, (guint) (HELD_FRAMES - most));
+  gst_pad_remove_probe (pad, probe);
   close_camera (&camera);
   test_kill (&worker, SIGKILL);
   close_pool (&pool);
@@ -845,6 +936,8 @@ main (int argc, char **argv)
   mosquitto_lib_init ();
   g_test_add_func ("/slremote/same-as-slinfer", test_same_as_slinfer);
   g_test_add_func ("/slremote/live", test_live);
+  g_test_add_func ("/slremote/live-offline", test_live_offline);
+  g_test_add_func ("/slremote/held-downstream", test_held_downstream);
   g_test_add_func ("/slremote/two-cameras", test_two_cameras);
   g_test_add_func ("/slremote/worker-killed", test_worker_killed);
   g_test_add_func ("/slremote/broker-restarts", test_broker_restarts);
