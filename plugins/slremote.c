@@ -47,16 +47,18 @@ typedef struct
   GstPad *sinkpad, *srcpad;
   Settings settings; /* object lock */
   SlRemoteClient *client;
-  SlContract *contract;      /* object lock */
-  char hash[SL_REMOTE_HASH]; /* object lock */
-  SlRemoteCounts counts;     /* object lock: of the client that was stopped last */
-  guint64 local;             /* object lock: frames computed here */
-  char *worker;              /* object lock (nullable): who computed last */
-  GstFlowReturn flow;        /* object lock: what downstream answered last */
-  SlTensorMapping inputs;    /* streaming thread */
+  SlContract *contract;        /* object lock */
+  char hash[SL_REMOTE_HASH];   /* object lock */
+  SlRemoteCounts counts;       /* object lock: of the client that was stopped last */
+  guint64 local;               /* object lock: frames computed here */
+  char *worker;                /* object lock (nullable): who computed last */
+  GstFlowReturn flow;          /* object lock: what downstream answered last, about the stream that comes in */
+  guint stream_in, stream_out; /* object lock: numbers of the streams that come in and that go out */
+  SlTensorMapping inputs;      /* streaming thread */
   gboolean refused, live, asked_live;
   SlStageLatency latency; /* task */
   gint64 frame_begun;     /* task: when the first tensor of a frame was sent of which more follow, else 0 */
+  GstEvent *unsent;       /* task (nullable): met a pad that flushes */
   SlRemoteLocal *fallback;
   gboolean told_lost, told_trouble, fallback_failed; /* task, and connection's thread */
 } SlRemote;
@@ -415,6 +417,16 @@ set_flow (SlRemote *self, GstFlowReturn flow)
   GST_OBJECT_UNLOCK (self);
 }
 
+/* Task: what downstream answers about an earlier stream than the one that comes in already is no matter of that one. */
+static void
+set_stream_flow (SlRemote *self, GstFlowReturn flow)
+{
+  GST_OBJECT_LOCK (self);
+  if (self->stream_in == self->stream_out)
+    self->flow = flow;
+  GST_OBJECT_UNLOCK (self);
+}
+
 static GstFlowReturn
 get_flow (SlRemote *self)
 {
@@ -478,19 +490,6 @@ sink_chain (GstPad *pad, GstObject *parent, GstBuffer *buffer)
 
 /* Results out. */
 
-static void
-warn_lost (SlRemote *self)
-{
-  if (self->told_lost)
-    return;
-  self->told_lost = TRUE;
-  post_state (self, "lost", NULL);
-  GST_ELEMENT_WARNING (self, RESOURCE, READ,
-                       ("no worker answers for %s: frames %s from now on, and are counted in lost", self->contract->model,
-                        self->fallback != NULL ? "are computed here" : "pass without predictions"),
-                       (NULL));
-}
-
 /* The fallback, loaded on need. */
 static gboolean
 compute_here (SlRemote *self, const SlRemoteEntry *entry, void *const *outputs, GError **error)
@@ -512,6 +511,19 @@ has_fallback (SlRemote *self)
   const gboolean has = self->settings.fallback != NULL && !self->fallback_failed;
   GST_OBJECT_UNLOCK (self);
   return has;
+}
+
+static void
+warn_lost (SlRemote *self, const SlRemoteEntry *entry)
+{
+  if (self->told_lost)
+    return;
+  self->told_lost = TRUE;
+  post_state (self, "lost", NULL);
+  GST_ELEMENT_WARNING (self, RESOURCE, READ,
+                       ("no worker answers for %s: frames %s from now on, and are counted in lost", entry->contract->model,
+                        has_fallback (self) ? "are computed here" : "pass without predictions"),
+                       (NULL));
 }
 
 /* Fills @buffer with the outputs of @entry, which a worker or this machine computed. */
@@ -570,7 +582,7 @@ push_result (SlRemote *self, const SlRemoteEntry *entry, GstBuffer *buffer)
   if (self->frame_begun == 0)
     self->frame_begun = entry->begun;
   if (entry->state == SL_REMOTE_LOST)
-    warn_lost (self);
+    warn_lost (self, entry);
   if (entry->state == SL_REMOTE_ANSWERED || (entry->state == SL_REMOTE_LOST && has_fallback (self))) {
     if (fill (self, buffer, entry))
       note_result (self, buffer, entry);
@@ -584,6 +596,21 @@ push_result (SlRemote *self, const SlRemoteEntry *entry, GstBuffer *buffer)
   return buffer != NULL ? gst_pad_push (self->srcpad, buffer) : GST_FLOW_OK;
 }
 
+/* Takes @event. */
+static void
+push_event (SlRemote *self, GstEvent *event)
+{
+  const GstEventType type = GST_EVENT_TYPE (event);
+  GST_OBJECT_LOCK (self);
+  self->stream_out += type == GST_EVENT_STREAM_START;
+  GST_OBJECT_UNLOCK (self);
+  if (!gst_pad_push_event (self->srcpad, gst_event_ref (event)) && GST_PAD_IS_FLUSHING (self->srcpad))
+    gst_event_replace (&self->unsent, event);
+  gst_event_unref (event);
+  if (type == GST_EVENT_EOS)
+    set_stream_flow (self, GST_FLOW_EOS);
+}
+
 static void
 src_task (gpointer data)
 {
@@ -595,22 +622,41 @@ src_task (gpointer data)
   }
   gpointer object = g_steal_pointer (&entry->data);
   if (GST_IS_EVENT (object)) {
-    const gboolean ends = GST_EVENT_TYPE (object) == GST_EVENT_EOS;
-    gst_pad_push_event (self->srcpad, object);
-    if (ends)
-      set_flow (self, GST_FLOW_EOS);
+    push_event (self, object);
   } else {
     const GstFlowReturn flow = push_result (self, entry, object);
     if (flow != GST_FLOW_OK)
-      set_flow (self, flow);
+      set_stream_flow (self, flow);
   }
   sl_remote_client_done (self->client, entry);
 }
 
+/* What a flush must not take away, as a queue does it. */
 static void
-start_task (SlRemote *self)
+keep_event (SlRemote *self, gpointer object)
 {
-  set_flow (self, GST_FLOW_OK);
+  if (GST_IS_EVENT (object) && GST_EVENT_IS_STICKY (object) && GST_EVENT_TYPE (object) != GST_EVENT_SEGMENT
+      && GST_EVENT_TYPE (object) != GST_EVENT_EOS)
+    gst_pad_store_sticky_event (self->srcpad, object);
+}
+
+/* @keeps: sticky events that did not go out yet still do, when the next frame does. */
+static void
+start_task (SlRemote *self, gboolean keeps)
+{
+  SlRemoteEntry *entry;
+  if (keeps && self->unsent != NULL)
+    keep_event (self, self->unsent);
+  gst_event_replace (&self->unsent, NULL);
+  while ((entry = sl_remote_client_take (self->client)) != NULL) {
+    if (keeps)
+      keep_event (self, entry->data);
+    sl_remote_client_done (self->client, entry);
+  }
+  GST_OBJECT_LOCK (self);
+  self->stream_out = self->stream_in;
+  self->flow = GST_FLOW_OK;
+  GST_OBJECT_UNLOCK (self);
   self->frame_begun = 0;
   sl_remote_client_unlock (self->client, FALSE);
   gst_pad_start_task (self->srcpad, src_task, self, NULL);
@@ -632,14 +678,17 @@ sink_event (GstPad *pad, GstObject *parent, GstEvent *event)
       return done;
     case GST_EVENT_FLUSH_STOP:
       done = gst_pad_push_event (self->srcpad, event);
-      start_task (self);
+      start_task (self, TRUE);
       return done;
     default:
       if (!GST_EVENT_IS_SERIALIZED (event))
         return gst_pad_push_event (self->srcpad, event);
       if (GST_EVENT_TYPE (event) == GST_EVENT_STREAM_START) {
         self->asked_live = FALSE;
-        set_flow (self, GST_FLOW_OK);
+        GST_OBJECT_LOCK (self);
+        self->stream_in++;
+        self->flow = GST_FLOW_OK;
+        GST_OBJECT_UNLOCK (self);
       }
       return sl_remote_client_push (self->client, event, NULL, NULL, NULL, SL_REMOTE_EVENT);
   }
@@ -653,7 +702,7 @@ src_activate (GstPad *pad, GstObject *parent, GstPadMode mode, gboolean active)
     return FALSE;
   if (active) {
     sl_stage_latency_start (&self->latency, GST_ELEMENT (self));
-    start_task (self);
+    start_task (self, FALSE);
     return TRUE;
   }
   set_flow (self, GST_FLOW_FLUSHING);
@@ -708,6 +757,7 @@ sl_remote_finalize (GObject *object)
 {
   SlRemote *self = (SlRemote *) object;
   close_client (self);
+  gst_event_replace (&self->unsent, NULL);
   g_free (self->worker);
   sl_properties_clear (object, properties, G_N_ELEMENTS (properties));
   G_OBJECT_CLASS (sl_remote_parent_class)->finalize (object);

@@ -307,8 +307,8 @@ find_topics (SlRemoteClient *self, const SlMqttAccess *access, GError **error)
 {
   SlMqttTarget target = { NULL };
   g_autofree char *client = g_strdup_printf ("%08x%08x", g_random_int (), g_random_int ());
-  const gboolean found =
-    sl_mqtt_target_parse (&target, access, SL_REMOTE_EXAMPLE, error) && sl_remote_split (target.topic, &self->prefix, &self->model, error);
+  const gboolean found = sl_mqtt_target_parse (&target, access, SL_REMOTE_EXAMPLE, error)
+                         && sl_remote_split (target.topic, &self->prefix, &self->model, error) && sl_remote_check_user (target.user, error);
   if (found) {
     self->contract_topic = sl_remote_topic_contract (self->prefix, self->model);
     self->workers_topic = sl_remote_topic_worker (self->prefix, "+");
@@ -404,7 +404,12 @@ sl_remote_client_wait (SlRemoteClient *self, gint64 timeout_us, char hash[SL_REM
   g_strlcpy (hash, self->hash, SL_REMOTE_HASH);
   if (contract == NULL && self->trouble != NULL)
     g_set_error (error, SL_ERROR, SL_ERROR_OPEN, "%s/%s: %s", self->prefix, self->model, self->trouble);
-  else if (contract == NULL)
+  else if (contract == NULL && !self->connected) {
+    const SlMqttTarget *target = sl_broker_target (self->broker);
+    g_set_error (error, SL_ERROR, SL_ERROR_OPEN,
+                 "%s/%s: the broker at %s:%u does not answer: correct the location, or raise contract-timeout", self->prefix, self->model,
+                 target->host, target->port);
+  } else if (contract == NULL)
     g_set_error (
       error, SL_ERROR, SL_ERROR_OPEN,
       "%s/%s: the broker has no contract of this model: start a worker, sightline serve %s=FILE --location .../%s, or correct the location",
@@ -473,6 +478,15 @@ sl_remote_client_pop (SlRemoteClient *self)
   while (!self->unlocked && (entry = sl_remote_window_pop (&self->window)) == NULL)
     g_cond_wait (&self->changed, &self->lock);
   g_cond_broadcast (&self->changed); /* there may be room */
+  g_mutex_unlock (&self->lock);
+  return entry;
+}
+
+SlRemoteEntry *
+sl_remote_client_take (SlRemoteClient *self)
+{
+  g_mutex_lock (&self->lock);
+  SlRemoteEntry *entry = sl_remote_window_take (&self->window);
   g_mutex_unlock (&self->lock);
   return entry;
 }

@@ -72,6 +72,8 @@ gboolean sl_remote_client_push (SlRemoteClient *client, gpointer data, SlContrac
 /** sl_remote_client_pop: (transfer full) (nullable): waits for the oldest; NULL while the client is unlocked. Free with
  *  sl_remote_client_done(); @data of it may be taken. */
 SlRemoteEntry *sl_remote_client_pop (SlRemoteClient *client);
+/** sl_remote_client_take: (transfer full) (nullable): the oldest, whatever became of it, while the client is unlocked; NULL: there is none. */
+SlRemoteEntry *sl_remote_client_take (SlRemoteClient *client);
 void sl_remote_client_done (SlRemoteClient *client, SlRemoteEntry *entry);
 /** sl_remote_client_unlock: waiting calls return, and none waits, until undone with FALSE, which also forgets all frames. */
 void sl_remote_client_unlock (SlRemoteClient *client, gboolean unlocked);

@@ -405,8 +405,8 @@ sl_remote_contract_read (const void *data, gsize size, const char *origin, char 
   read_announcement (&reading, hash);
   g_autoptr (SlContract) contract = reading.contract;
   g_autoptr (GError) reason = NULL;
-  if (contract->model == NULL)
-    contract->model = g_strdup (origin);
+  g_autofree char *model = g_steal_pointer (&contract->model);
+  contract->model = sl_show (model != NULL ? model : origin, SL_SHOW_NAME); /* it is for messages */
   if (sl_json_reader_end (&reading.json) && reading.labels != NULL && reading.labels->len > 0)
     contract->labels = sl_labels_parse (reading.labels->str, reading.labels->len, origin, &reason);
   if (reading.json.error != NULL)

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/show.h"
 #include "sightline/error.h"
 
 #define WORKERS "workers"
@@ -25,6 +26,17 @@ sl_remote_check_prefix (const char *path, GError **error)
     return TRUE;
   g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
                "topic \"%s\": expected levels with '/' between and no wildcards, at most %d bytes, such as models", path, MOST_BYTES);
+  return FALSE;
+}
+
+gboolean
+sl_remote_check_user (const char *user, GError **error)
+{
+  if (user == NULL || strpbrk (user, "+#/") == NULL)
+    return TRUE;
+  g_autofree char *shown = sl_show (user, SL_SHOW_NAME);
+  g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
+               "user name \"%s\": expected one without +, # and /, because it is a level of the topic that answers come to", shown);
   return FALSE;
 }
 

@@ -21,6 +21,9 @@ gboolean sl_remote_split (const char *path, char **prefix, char **model, GError 
 /** sl_remote_check_prefix: whether @path is levels that are not empty. */
 gboolean sl_remote_check_prefix (const char *path, GError **error);
 
+/** sl_remote_check_user: whether @user (nullable) can be a level of a topic. Errors: SL_ERROR_ARGUMENT */
+gboolean sl_remote_check_user (const char *user, GError **error);
+
 /** sl_remote_topic_*: (transfer full) */
 char *sl_remote_topic_contract (const char *prefix, const char *model);
 char *sl_remote_topic_work (const char *prefix, const char *model, const char *hash);

@@ -32,9 +32,8 @@ void
 sl_remote_window_clear (SlRemoteWindow *window)
 {
   SlRemoteEntry *entry;
-  while ((entry = g_queue_pop_head (&window->entries)) != NULL)
+  while ((entry = sl_remote_window_take (window)) != NULL)
     sl_remote_entry_free (window, entry);
-  window->n_sent = window->n_waiting = window->n_frames = 0;
 }
 
 void
@@ -217,13 +216,24 @@ sl_remote_window_expire (SlRemoteWindow *window, gint64 now, gboolean stuck, gbo
 }
 
 SlRemoteEntry *
+sl_remote_window_take (SlRemoteWindow *window)
+{
+  SlRemoteEntry *entry = g_queue_pop_head (&window->entries);
+  if (entry != NULL) {
+    window->n_sent -= entry->state == SL_REMOTE_SENT;
+    window->n_waiting -= entry->state == SL_REMOTE_WAITING;
+    window->n_frames -= entry->frame;
+  }
+  return entry;
+}
+
+SlRemoteEntry *
 sl_remote_window_pop (SlRemoteWindow *window)
 {
   const SlRemoteEntry *entry = g_queue_peek_head (&window->entries);
   if (entry == NULL || entry->state == SL_REMOTE_WAITING || entry->state == SL_REMOTE_SENT)
     return NULL;
-  window->n_frames -= entry->frame;
-  return g_queue_pop_head (&window->entries);
+  return sl_remote_window_take (window);
 }
 
 gint64

@@ -114,6 +114,8 @@ void sl_remote_window_lose (SlRemoteWindow *window, SlRemoteEntry *entry);
 void sl_remote_window_expire (SlRemoteWindow *window, gint64 now, gboolean stuck, gboolean hopeless);
 /** sl_remote_window_pop: (transfer full) (nullable): the oldest, when it may go on. */
 SlRemoteEntry *sl_remote_window_pop (SlRemoteWindow *window);
+/** sl_remote_window_take: (transfer full) (nullable): the oldest, whatever became of it. */
+SlRemoteEntry *sl_remote_window_take (SlRemoteWindow *window);
 /** sl_remote_window_due: the next time at which something is to be done, G_MAXINT64 = none. @stuck: as above */
 gint64 sl_remote_window_due (const SlRemoteWindow *window, gboolean stuck);
 

@@ -157,6 +157,17 @@ test_contract_path (void)
   g_assert_false (contract->decoder_by_user);
 }
 
+/* The model's name is shown in messages. */
+static void
+test_contract_model_shown (void)
+{
+  g_autofree char *text = announce (BODY), *evil = replace (text, "toy.tflite", "\\u001b[31mtoy\\nok");
+  g_autoptr (GError) error = NULL;
+  g_autoptr (SlContract) contract = read_text (evil, &error);
+  g_assert_no_error (error);
+  g_assert_cmpstr (contract->model, ==, "\\x1b[31mtoy\\nok");
+}
+
 static void
 mutate (GRand *chance, guint8 *bytes, gsize size)
 {
@@ -528,6 +539,7 @@ main (int argc, char **argv)
   g_test_add_func ("/remote/contract/write", test_contract_write);
   g_test_add_func ("/remote/contract/refused", test_contract_refused);
   g_test_add_func ("/remote/contract/path", test_contract_path);
+  g_test_add_func ("/remote/contract/model-shown", test_contract_model_shown);
   g_test_add_func ("/remote/contract/mutants", test_contract_mutants);
   g_test_add_func ("/remote/request/bytes", test_request);
   g_test_add_func ("/remote/request/refused", test_request_refused);

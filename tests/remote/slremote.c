@@ -490,6 +490,8 @@ test_fallback (void)
   wait_for_workers (&camera, 0);
   push_and_pull (&camera, 3, 6);
   g_assert_cmpuint (count (&camera, "local"), ==, 3);
+  g_autofree char *told = wait_for_text (camera.bus, GST_MESSAGE_WARNING, "no worker answers for");
+  g_assert_nonnull (strstr (told, "frames are computed here from now on, and are counted in lost"));
   worker = serve (&pool, NULL, NULL);
   wait_for_workers (&camera, 1);
   for (guint i = 6; count (&camera, "answered") < 6; i++)
@@ -553,11 +555,15 @@ test_start_refused (void)
     return;
   g_autofree char *here = g_strdup_printf ("mqtt://127.0.0.1:%u/models/toy", pool.port),
                   *flat = g_strdup_printf ("mqtt://127.0.0.1:%u/toy", pool.port);
+  g_autoptr (GSocketListener) listener = g_socket_listener_new (); /* which says nothing */
+  g_autofree char *silent = g_strdup_printf ("mqtt://127.0.0.1:%u/models/toy", g_socket_listener_add_any_inet_port (listener, NULL, NULL));
   const struct
   {
     const char *location, *more, *expected;
   } rows[] = {
-    { here, "contract-timeout=300", "models/toy: the broker has no contract of this model: start a worker, sightline serve toy=FILE" },
+    { silent, "contract-timeout=300", "does not answer: correct the location, or raise contract-timeout" },
+    { here, "username=a+b", "user name \"a+b\": expected one without +, # and /, because it is a level of the topic that answers come to" },
+    { here, "contract-timeout=2000", "models/toy: the broker has no contract of this model: start a worker, sightline serve toy=FILE" },
     { flat, "", "topic \"toy\": expected the prefix that the workers serve under and a model's name" },
     { "ftp://a/b", "", "location=ftp://a/b: expected mqtt://[user[:password]@]host[:port]/topic, such as mqtt://localhost/models/ssd" },
     { here, "password=a password-file=b", "password and password-file are both set" },
@@ -569,6 +575,67 @@ test_start_refused (void)
     g_assert_nonnull (text);
     close_camera (&camera);
   }
+  close_pool (&pool);
+}
+
+/* A flush takes frames away, and no sticky events behind them. */
+static void
+test_flush (void)
+{
+  Pool pool;
+  if (!open_pool (&pool, "allow_anonymous true"))
+    return;
+  GPid worker = serve (&pool, NULL, NULL);
+  Camera camera = open_camera (&pool, "window=2");
+  push_and_pull (&camera, 0, 1);
+  kill (worker, SIGSTOP);
+  push (&camera, 1);
+  gst_harness_push_event (camera.harness, gst_event_new_stream_start ("second"));
+  gst_harness_set_src_caps_str (camera.harness, PICTURE_CAPS);
+  gst_harness_push_event (camera.harness, gst_event_new_tag (gst_tag_list_new (GST_TAG_TITLE, "kept", NULL)));
+  gst_harness_push_event (camera.harness, gst_event_new_flush_start ());
+  gst_harness_push_event (camera.harness, gst_event_new_flush_stop (TRUE));
+  g_autoptr (GstPad) pad = gst_element_get_static_pad (camera.element, "src");
+  g_autoptr (GstEvent) start = gst_pad_get_sticky_event (pad, GST_EVENT_STREAM_START, 0),
+                       tag = gst_pad_get_sticky_event (pad, GST_EVENT_TAG, 0);
+  const char *id = NULL;
+  gst_event_parse_stream_start (start, &id);
+  g_assert_cmpstr (id, ==, "second");
+  g_assert_nonnull (tag);
+  kill (worker, SIGCONT);
+  GstSegment segment;
+  gst_segment_init (&segment, GST_FORMAT_TIME);
+  gst_harness_push_event (camera.harness, gst_event_new_segment (&segment));
+  push_and_pull (&camera, 2, 4);
+  close_camera (&camera);
+  test_kill (&worker, SIGKILL);
+  close_pool (&pool);
+}
+
+/* A stream after the end of another, without a flush between them, also where the end has yet to go out. */
+static void
+test_second_stream (void)
+{
+  Pool pool;
+  if (!open_pool (&pool, "allow_anonymous true"))
+    return;
+  GPid worker = serve (&pool, NULL, NULL);
+  Camera camera = open_camera (&pool, "window=2");
+  push_and_pull (&camera, 0, 1);
+  for (guint i = 1; i < 4; i++) {
+    kill (worker, SIGSTOP);
+    push (&camera, i);
+    gst_harness_push_event (camera.harness, gst_event_new_eos ());
+    gst_harness_push_event (camera.harness, gst_event_new_stream_start ("second"));
+    gst_harness_set_src_caps_str (camera.harness, PICTURE_CAPS);
+    kill (worker, SIGCONT);
+    pull (&camera, i);
+    while (gst_harness_events_in_queue (camera.harness) < 3 + 4 * i)
+      g_usleep (1000);
+    push_and_pull (&camera, 10, 11);
+  }
+  close_camera (&camera);
+  test_kill (&worker, SIGKILL);
   close_pool (&pool);
 }
 
@@ -945,6 +1012,8 @@ main (int argc, char **argv)
   g_test_add_data_func ("/slremote/lost", "1x1", test_lost);
   g_test_add_data_func ("/slremote/lost/tiles", "2x1", test_lost);
   g_test_add_func ("/slremote/start-refused", test_start_refused);
+  g_test_add_func ("/slremote/flush", test_flush);
+  g_test_add_func ("/slremote/second-stream", test_second_stream);
   g_test_add_func ("/slremote/contradiction", test_contradiction);
   g_test_add_func ("/slremote/replace", test_replace);
   g_test_add_func ("/slremote/access", test_access);
