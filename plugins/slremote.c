@@ -389,6 +389,8 @@ sink_query (GstPad *pad, GstObject *parent, GstQuery *query)
       return contract != NULL;
     }
     default:
+      if (GST_QUERY_IS_SERIALIZED (query))
+        sl_remote_client_drain (self->client);
       return gst_pad_query_default (pad, parent, query);
   }
 }

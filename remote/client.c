@@ -40,7 +40,8 @@ struct _SlRemoteClient
   char *untold;        /* (nullable): to be told by the connection's thread */
   GHashTable *workers; /* topics */
   gboolean connected, unlocked;
-  gboolean denied; /* there will be no contract before a person does something */
+  gboolean in_hand; /* what was popped last is not done with */
+  gboolean denied;  /* there will be no contract before a person does something */
 };
 
 static void
@@ -409,11 +410,13 @@ sl_remote_client_wait (SlRemoteClient *self, gint64 timeout_us, char hash[SL_REM
     g_set_error (error, SL_ERROR, SL_ERROR_OPEN,
                  "%s/%s: the broker at %s:%u does not answer: correct the location, or raise contract-timeout", self->prefix, self->model,
                  target->host, target->port);
-  } else if (contract == NULL)
+  } else if (contract == NULL) {
+    g_autofree char *name = sl_remote_name (self->model); /* as serve calls it */
     g_set_error (
       error, SL_ERROR, SL_ERROR_OPEN,
       "%s/%s: the broker has no contract of this model: start a worker, sightline serve %s=FILE --location .../%s, or correct the location",
-      self->prefix, self->model, self->model, self->prefix);
+      self->prefix, self->model, name, self->prefix);
+  }
   g_mutex_unlock (&self->lock);
   return contract;
 }
@@ -477,6 +480,7 @@ sl_remote_client_pop (SlRemoteClient *self)
   g_mutex_lock (&self->lock);
   while (!self->unlocked && (entry = sl_remote_window_pop (&self->window)) == NULL)
     g_cond_wait (&self->changed, &self->lock);
+  self->in_hand = entry != NULL;
   g_cond_broadcast (&self->changed); /* there may be room */
   g_mutex_unlock (&self->lock);
   return entry;
@@ -495,6 +499,19 @@ void
 sl_remote_client_done (SlRemoteClient *self, SlRemoteEntry *entry)
 {
   sl_remote_entry_free (&self->window, entry);
+  g_mutex_lock (&self->lock);
+  self->in_hand = FALSE;
+  g_cond_broadcast (&self->changed);
+  g_mutex_unlock (&self->lock);
+}
+
+void
+sl_remote_client_drain (SlRemoteClient *self)
+{
+  g_mutex_lock (&self->lock);
+  while (!self->unlocked && (self->in_hand || !g_queue_is_empty (&self->window.entries)))
+    g_cond_wait (&self->changed, &self->lock);
+  g_mutex_unlock (&self->lock);
 }
 
 void

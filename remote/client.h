@@ -75,6 +75,8 @@ SlRemoteEntry *sl_remote_client_pop (SlRemoteClient *client);
 /** sl_remote_client_take: (transfer full) (nullable): the oldest, whatever became of it, while the client is unlocked; NULL: there is none. */
 SlRemoteEntry *sl_remote_client_take (SlRemoteClient *client);
 void sl_remote_client_done (SlRemoteClient *client, SlRemoteEntry *entry);
+/** sl_remote_client_drain: waits until all that was pushed is popped and done with, or the client is unlocked. */
+void sl_remote_client_drain (SlRemoteClient *client);
 /** sl_remote_client_unlock: waiting calls return, and none waits, until undone with FALSE, which also forgets all frames. */
 void sl_remote_client_unlock (SlRemoteClient *client, gboolean unlocked);
 /** sl_remote_client_counts: @workers: how many there are. */

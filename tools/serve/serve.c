@@ -172,8 +172,11 @@ work (const Options *o, const SlMqttAccess *access, GPtrArray *models)
   const char *failed = sl_serve_worker_failed (worker);
   if (failed != NULL)
     sl_complain ("serve", "%s", failed);
+  const gint64 begun = g_get_monotonic_time ();
   const gboolean drained = failed != NULL || sl_serve_worker_drain (worker, DRAIN_US);
-  if (!drained)
+  if (!drained && g_get_monotonic_time () - begun < DRAIN_US)
+    sl_complain ("serve", "the connection broke before all that was taken was answered: cameras ask other workers, or again");
+  else if (!drained)
     sl_complain ("serve", "the broker or the model took longer than %d s: frames that were taken are not answered",
                  (int) (DRAIN_US / G_USEC_PER_SEC));
   const int status = failed != NULL || !drained ? SL_EXIT_FAILED : SL_EXIT_OK;
