@@ -150,6 +150,7 @@ close_camera (Camera *camera)
   gst_element_set_state (camera->element, GST_STATE_NULL);
   if (camera->harness != NULL)
     gst_harness_teardown (camera->harness);
+  gst_element_set_bus (camera->element, NULL); /* whose messages hold the element that holds it */
   gst_object_unref (camera->bus);
   gst_object_unref (camera->element);
 }
