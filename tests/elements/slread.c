@@ -335,6 +335,7 @@ test_not_registered (void)
     "(Debian: libzbar-dev, meson option zbar)",
     NULL);
   gst_element_set_state (predict, GST_STATE_NULL);
+  gst_element_set_bus (predict, NULL);
   gst_object_unref (bus);
   gst_object_unref (predict);
 }
