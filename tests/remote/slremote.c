@@ -561,12 +561,15 @@ test_start_refused (void)
                   *spaced = g_strdup_printf ("mqtt://127.0.0.1:%u/models/my%%20toy", pool.port),
                   *flat = g_strdup_printf ("mqtt://127.0.0.1:%u/toy", pool.port);
   g_autoptr (GSocketListener) listener = g_socket_listener_new (); /* which says nothing */
-  g_autofree char *silent = g_strdup_printf ("mqtt://127.0.0.1:%u/models/toy", g_socket_listener_add_any_inet_port (listener, NULL, NULL));
+  const guint silent_port = g_socket_listener_add_any_inet_port (listener, NULL, NULL);
+  g_autofree char *silent = g_strdup_printf ("mqtt://127.0.0.1:%u/models/toy", silent_port),
+                  *silence = g_strdup_printf (
+                    "models/toy: the broker at 127.0.0.1:%u does not answer: correct the location, or raise contract-timeout", silent_port);
   const struct
   {
     const char *location, *more, *expected;
   } rows[] = {
-    { silent, "contract-timeout=300", "does not answer: correct the location, or raise contract-timeout" },
+    { silent, "contract-timeout=300", silence },
     { here, "username=a+b", "user name \"a+b\": expected one without +, # and /, because it is a level of the topic that answers come to" },
     { spaced, "contract-timeout=2000",
       "models/my toy: the broker has no contract of this model: start a worker, sightline serve my_toy=FILE" },
