@@ -109,6 +109,16 @@ serve_in_vain (const char *location, const char *model)
   return said;
 }
 
+/* Until SIGCONT. */
+static void
+stop (GPid process)
+{
+  int status;
+  g_assert_cmpint (kill (process, SIGSTOP), ==, 0);
+  g_assert_cmpint (waitpid (process, &status, WUNTRACED), ==, process);
+  g_assert_true (WIFSTOPPED (status));
+}
+
 /* A camera: slremote in a harness. */
 typedef struct
 {
@@ -289,7 +299,7 @@ test_live (void)
   Camera camera = open_camera (&pool, "window=1");
   push_and_pull (&camera, 0, 1);
   go_live (&camera);
-  kill (worker, SIGSTOP);
+  stop (worker);
   for (guint i = 1; i < 20; i++)
     push (&camera, i);
   g_assert_cmpuint (count (&camera, "dropped"), ==, 17);
@@ -322,6 +332,29 @@ test_live_offline (void)
     push (&camera, i);
   g_assert_cmpuint (count (&camera, "lost"), ==, 9);
   g_assert_cmpuint (count (&camera, "dropped"), ==, 0);
+  close_camera (&camera);
+  test_kill (&worker, SIGKILL);
+  close_pool (&pool);
+}
+
+/* A connection that takes nothing: what is queued there is neither sent again nor added to, and frames are given up. */
+static void
+test_stuck_connection (void)
+{
+  Pool pool;
+  if (!open_pool (&pool, "allow_anonymous true"))
+    return;
+  GPid worker = serve (&pool, NULL, NULL);
+  Camera camera = open_camera (&pool, "window=2 deadline=100");
+  stop (pool.broker);
+  for (guint i = 0; i < 3; i++) {
+    push (&camera, 2 * i);
+    push (&camera, 2 * i + 1);
+    wait_for_count (&camera, "lost", 2 * i + 2);
+  }
+  g_assert_cmpuint (count (&camera, "resent"), ==, 0);
+  g_assert_cmpuint (count (&camera, "dropped"), ==, 0);
+  kill (pool.broker, SIGCONT);
   close_camera (&camera);
   test_kill (&worker, SIGKILL);
   close_pool (&pool);
@@ -420,7 +453,7 @@ test_worker_killed (void)
   Camera camera = open_camera (&pool, "window=16");
   wait_for_workers (&camera, 2);
   push_and_pull (&camera, 0, 5);
-  kill (first, SIGSTOP); /* what it is given now it never answers */
+  stop (first); /* what it is given now it never answers */
   for (guint i = 5; i < 15; i++)
     push (&camera, i);
   test_kill (&first, SIGKILL);
@@ -597,7 +630,7 @@ test_flush (void)
   GPid worker = serve (&pool, NULL, NULL);
   Camera camera = open_camera (&pool, "window=2");
   push_and_pull (&camera, 0, 1);
-  kill (worker, SIGSTOP);
+  stop (worker);
   push (&camera, 1);
   gst_harness_push_event (camera.harness, gst_event_new_stream_start ("second"));
   gst_harness_set_src_caps_str (camera.harness, PICTURE_CAPS);
@@ -633,7 +666,7 @@ test_second_stream (void)
   Camera camera = open_camera (&pool, "window=2");
   push_and_pull (&camera, 0, 1);
   for (guint i = 1; i < 4; i++) {
-    kill (worker, SIGSTOP);
+    stop (worker);
     push (&camera, i);
     gst_harness_push_event (camera.harness, gst_event_new_eos ());
     gst_harness_push_event (camera.harness, gst_event_new_stream_start ("second"));
@@ -946,7 +979,7 @@ test_broker_dies_last (void)
     g_subprocess_new (G_SUBPROCESS_FLAGS_STDERR_PIPE, NULL, sightline, "serve", named, "--location", location, NULL);
   Camera camera = open_camera (&pool, "");
   wait_for_workers (&camera, 1);
-  kill (pool.broker, SIGSTOP);
+  stop (pool.broker);
   g_subprocess_send_signal (worker, SIGTERM);
   g_usleep (300000);
   test_kill (&pool.broker, SIGKILL);
@@ -1040,6 +1073,7 @@ main (int argc, char **argv)
   g_test_add_func ("/slremote/same-as-slinfer", test_same_as_slinfer);
   g_test_add_func ("/slremote/live", test_live);
   g_test_add_func ("/slremote/live-offline", test_live_offline);
+  g_test_add_func ("/slremote/stuck-connection", test_stuck_connection);
   g_test_add_func ("/slremote/held-downstream", test_held_downstream);
   g_test_add_func ("/slremote/two-cameras", test_two_cameras);
   g_test_add_func ("/slremote/worker-killed", test_worker_killed);
