@@ -45,7 +45,9 @@ def help_options(command):
     """{long name: (short name, value)}"""
     text = run(*command.split(), "--help").expect(0).out
     found = re.findall(r"^  (?:-(\w), )?--([\w-]+)(?:=(\S+))?", text, flags=re.M)
-    return {name: (short or None, value or None) for short, name, value in found}
+    options = {name: (short or None, value or None) for short, name, value in found}
+    assert len(options) == len(found), "%s --help has an option twice: %s" % (command, sorted(name for _, name, _ in found))
+    return options
 
 
 def page_options(page):

@@ -57,7 +57,6 @@ parse (Options *o, int argc, char **argv, GStrv *models)
     { "jobs", 0, 0, G_OPTION_ARG_STRING, &o->jobs_text, "Frames that are computed at the same time, 1..64 (default 1)", "N" },
     { "queue", 0, 0, G_OPTION_ARG_STRING, &o->queue_text, "Frames that wait here before others get them, 1..1024 (default 32)", "N" },
     { "replace", 0, 0, G_OPTION_ARG_NONE, &o->replace, "Replace a contract that other workers left at the broker", NULL },
-    SL_OPTION_LIMITS (&o->model.limits),
     { NULL, 0, 0, G_OPTION_ARG_NONE, NULL, NULL, NULL },
   };
   g_autofree GOptionEntry *more = sl_model_options_entries (&o->model);
