@@ -438,17 +438,11 @@ static gboolean
 set_caps (SlRecord *self, GstCaps *caps)
 {
   const GstStructure *structure = gst_caps_get_structure (caps, 0);
-  g_autoptr (GError) error = NULL;
   gint fps_n = 0, fps_d = 1;
-  GST_OBJECT_LOCK (self);
-  g_autofree char *classes = g_strdup (self->settings.classes);
-  GST_OBJECT_UNLOCK (self);
   if (!gst_structure_get_int (structure, "width", &self->width) || !gst_structure_get_int (structure, "height", &self->height))
     return FALSE;
-  if (!sl_class_choice_is (&self->triggers.choice, classes) && !sl_class_choice_set (&self->triggers.choice, classes, self->sink, &error)) {
-    sl_element_report (GST_ELEMENT (self), error);
+  if (!sl_class_choice_follow (&self->triggers.choice, GST_ELEMENT (self), &self->settings.classes, self->sink))
     return FALSE;
-  }
   gst_structure_get_fraction (structure, "framerate", &fps_n, &fps_d);
   self->clock.interval = fps_n > 0 ? gst_util_uint64_scale (GST_SECOND, (guint64) fps_d, (guint64) fps_n) : USUAL_INTERVAL;
   if (self->caps == NULL || !gst_caps_is_equal (self->caps, caps))

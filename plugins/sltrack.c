@@ -204,26 +204,11 @@ tell (SlTrack *self, GstBuffer *buffer)
                                     &prediction);
 }
 
-/* FALSE, after an error message, when the property does not fit the models before. */
-static gboolean
-choose_classes (SlTrack *self)
-{
-  g_autoptr (GError) error = NULL;
-  GST_OBJECT_LOCK (self);
-  const gboolean same = sl_class_choice_is (&self->choice, self->classes);
-  g_autofree char *text = same ? NULL : g_strdup (self->classes);
-  GST_OBJECT_UNLOCK (self);
-  if (same || sl_class_choice_set (&self->choice, text, GST_BASE_TRANSFORM_SINK_PAD (self), &error))
-    return TRUE;
-  sl_element_report (GST_ELEMENT (self), error);
-  return FALSE;
-}
-
 static GstFlowReturn
 sl_track_transform_ip (GstBaseTransform *base, GstBuffer *buffer)
 {
   SlTrack *self = (SlTrack *) base;
-  if (!choose_classes (self))
+  if (!sl_class_choice_follow (&self->choice, GST_ELEMENT (self), &self->classes, GST_BASE_TRANSFORM_SINK_PAD (self)))
     return GST_FLOW_ERROR;
   GST_OBJECT_LOCK (self);
   const SlTrackSettings settings = self->settings;

@@ -2,6 +2,8 @@
 /* The question as a structure "sightline-class-names" with the field names, to which each who knows adds its own. */
 #include "plugins/meta/class_names.h"
 
+#include "plugins/report.h"
+
 #define NAME "sightline-class-names"
 
 static GQuark
@@ -99,6 +101,20 @@ sl_class_choice_set (SlClassChoice *choice, const char *text, GstPad *pad, GErro
   if (sl_class_names_check (pad, choice->filter, error))
     return TRUE;
   sl_class_choice_clear (choice);
+  return FALSE;
+}
+
+gboolean
+sl_class_choice_follow (SlClassChoice *choice, GstElement *element, char *const *classes, GstPad *pad)
+{
+  g_autoptr (GError) error = NULL;
+  GST_OBJECT_LOCK (element);
+  const gboolean same = sl_class_choice_is (choice, *classes);
+  g_autofree char *text = same ? NULL : g_strdup (*classes);
+  GST_OBJECT_UNLOCK (element);
+  if (same || sl_class_choice_set (choice, text, pad, &error))
+    return TRUE;
+  sl_element_report (element, error);
   return FALSE;
 }
 

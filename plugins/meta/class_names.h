@@ -33,6 +33,9 @@ typedef struct
 gboolean sl_class_choice_is (const SlClassChoice *choice, const char *text);
 /** sl_class_choice_set: makes it so. FALSE with @error set, all classes then chosen, when the list is wrong or sl_class_names_check() fails. */
 gboolean sl_class_choice_set (SlClassChoice *choice, const char *text, GstPad *pad, GError **error);
+/** sl_class_choice_follow: sl_class_choice_set() where @classes, a property of @element under its object lock, is another than @choice's. FALSE, after
+ *  an error message of @element, when it does not fit the models before @pad. */
+gboolean sl_class_choice_follow (SlClassChoice *choice, GstElement *element, char *const *classes, GstPad *pad);
 /** sl_class_choice_clear: also for a zeroed struct. */
 void sl_class_choice_clear (SlClassChoice *choice);
 
