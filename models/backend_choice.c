@@ -41,35 +41,6 @@ buffers_clear (Buffers *buffers)
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Buffers, buffers_clear)
 
-static gdouble
-read_value (const SlTensorInfo *tensor, const void *data, gsize i)
-{
-  switch (tensor->dtype) {
-    case SL_DTYPE_F32:
-      return ((const gfloat *) data)[i];
-    case SL_DTYPE_F16:
-      return sl_half_to_float (((const guint16 *) data)[i]);
-    case SL_DTYPE_F64:
-      return ((const gdouble *) data)[i];
-    case SL_DTYPE_I8:
-      return ((const gint8 *) data)[i];
-    case SL_DTYPE_I16:
-      return ((const gint16 *) data)[i];
-    case SL_DTYPE_U16:
-      return ((const guint16 *) data)[i];
-    case SL_DTYPE_I32:
-      return ((const gint32 *) data)[i];
-    case SL_DTYPE_U32:
-      return ((const guint32 *) data)[i];
-    case SL_DTYPE_I64:
-      return (gdouble) ((const gint64 *) data)[i];
-    case SL_DTYPE_U64:
-      return (gdouble) ((const guint64 *) data)[i];
-    default:
-      return ((const guint8 *) data)[i];
-  }
-}
-
 /* Floats in the range of the picture's, else of 0..1; bytes; indices and the like stay small. */
 static void
 fill (const SlTensorInfo *tensor, const SlImageContract *image, void *data)
@@ -103,7 +74,7 @@ difference (const SlTensorInfo *tensor, const void *a, const void *b)
   const gboolean is_float = tensor->dtype == SL_DTYPE_F32 || tensor->dtype == SL_DTYPE_F16 || tensor->dtype == SL_DTYPE_F64;
   gdouble top = is_float ? LEAST_TOP : 0, most = 0;
   for (gsize i = 0; i < tensor->bytes / sl_dtype_size (tensor->dtype); i++) {
-    const gdouble x = read_value (tensor, a, i), y = read_value (tensor, b, i);
+    const gdouble x = sl_dtype_value (tensor->dtype, a, i), y = sl_dtype_value (tensor->dtype, b, i);
     if (isfinite (x) != isfinite (y))
       return INFINITY;
     if (!isfinite (x))

@@ -5,7 +5,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/half.h"
 #include "base/xxh64.h"
 #include "sightline/error.h"
 
@@ -32,52 +31,12 @@ sl_replay_buffers_clear (SlReplayBuffers *buffers)
   memset (buffers, 0, sizeof *buffers);
 }
 
-#define READ(type)                                          \
-  {                                                         \
-    type value;                                             \
-    memcpy (&value, data + i * sizeof value, sizeof value); \
-    return (gdouble) value;                                 \
-  }
-
-/* Element @i of @data, which is aligned to nothing; integers of 64 bits beyond 2^53 rounded. */
-static gdouble
-element (SlDtype dtype, const guint8 *data, gsize i)
-{
-  switch (dtype) {
-    case SL_DTYPE_F32:
-      READ (gfloat)
-    case SL_DTYPE_F64:
-      READ (gdouble)
-    case SL_DTYPE_I8:
-      READ (gint8)
-    case SL_DTYPE_I16:
-      READ (gint16)
-    case SL_DTYPE_U16:
-      READ (guint16)
-    case SL_DTYPE_I32:
-      READ (gint32)
-    case SL_DTYPE_U32:
-      READ (guint32)
-    case SL_DTYPE_I64:
-      READ (gint64)
-    case SL_DTYPE_U64:
-      READ (guint64)
-    case SL_DTYPE_F16: {
-      guint16 half;
-      memcpy (&half, data + i * sizeof half, sizeof half);
-      return sl_half_to_float (half);
-    }
-    default:
-      return data[i];
-  }
-}
-
 static gdouble
 range_of (const SlTensorInfo *tensor, const guint8 *data, gsize n)
 {
   gdouble range = 0;
   for (gsize i = 0; i < n; i++) {
-    const gdouble size = fabs (element (tensor->dtype, data, i));
+    const gdouble size = fabs (sl_dtype_value (tensor->dtype, data, i));
     if (isfinite (size) && size > range)
       range = size;
   }
@@ -105,7 +64,8 @@ sl_replay_compare (const SlTensorInfo *tensor, const void *expected, const void 
   for (gsize i = 0; i < difference->elements; i++) {
     if (memcmp (a + i * size, b + i * size, size) == 0)
       continue;
-    const gdouble wanted = element (tensor->dtype, a, i), found = element (tensor->dtype, b, i), apart = fabs (wanted - found);
+    const gdouble wanted = sl_dtype_value (tensor->dtype, a, i), found = sl_dtype_value (tensor->dtype, b, i),
+                  apart = fabs (wanted - found);
     if (is_near (wanted, found, difference->range, tolerance))
       continue;
     difference->differing++;

@@ -2,6 +2,10 @@
 /* Element types as one table. */
 #include "core/graph/dtype.h"
 
+#include <string.h>
+
+#include "base/half.h"
+
 typedef struct
 {
   const char *name;
@@ -49,4 +53,43 @@ sl_dtype_range (SlDtype dtype, gint32 *lo, gint32 *hi)
   *lo = rows[dtype].lo;
   *hi = rows[dtype].hi;
   return TRUE;
+}
+
+#define READ(type)                                                           \
+  {                                                                          \
+    type value;                                                              \
+    memcpy (&value, (const guint8 *) data + i * sizeof value, sizeof value); \
+    return (gdouble) value;                                                  \
+  }
+
+gdouble
+sl_dtype_value (SlDtype dtype, gconstpointer data, gsize i)
+{
+  switch (dtype) {
+    case SL_DTYPE_F32:
+      READ (gfloat)
+    case SL_DTYPE_F64:
+      READ (gdouble)
+    case SL_DTYPE_I8:
+      READ (gint8)
+    case SL_DTYPE_I16:
+      READ (gint16)
+    case SL_DTYPE_U16:
+      READ (guint16)
+    case SL_DTYPE_I32:
+      READ (gint32)
+    case SL_DTYPE_U32:
+      READ (guint32)
+    case SL_DTYPE_I64:
+      READ (gint64)
+    case SL_DTYPE_U64:
+      READ (guint64)
+    case SL_DTYPE_F16: {
+      guint16 half;
+      memcpy (&half, (const guint8 *) data + i * sizeof half, sizeof half);
+      return sl_half_to_float (half);
+    }
+    default:
+      return ((const guint8 *) data)[i];
+  }
 }
