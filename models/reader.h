@@ -23,6 +23,7 @@ G_BEGIN_DECLS
  * @range_hint: (nullable): which mean and std the model was probably trained with; proposed in a message where nothing states them
  * @info: (nullable): a description file inside the model file
  * @data_files: (nullable): files beside the model's whose bytes are in the graph (models/data_file.h)
+ * @state: (nullable): inputs that get an output of the run before, as sl_state_read() has them
  * @missing_labels: (nullable): a labels file that the metadata names and the model file does not contain
  */
 typedef struct
@@ -38,6 +39,7 @@ typedef struct
   char *missing_labels;
   char *range_hint;
   GHashTable *data_files;
+  char *state;
   char *description; /* (nullable): name or description, for inspect */
 } SlModelMetadata;
 

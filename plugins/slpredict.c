@@ -86,6 +86,7 @@ static const struct
   { INFER, "work-limit" },
   { INFER, "input-shape" },
   { INFER, "fixed-inputs" },
+  { INFER, "state" },
   { INFER, "backend" },
   { INFER, "provider" },
   { INFER, "provider-options" },

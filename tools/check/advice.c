@@ -44,12 +44,14 @@ advise_converter (GstElement *element, GArray *findings)
 SlModel *
 sl_check_load (GstElement *infer, GError **error)
 {
-  g_autofree char *path = NULL, *labels = NULL, *mean = NULL, *std = NULL, *decoder = NULL, *shape = NULL, *fixed = NULL;
+  g_autofree char *path = NULL, *labels = NULL, *mean = NULL, *std = NULL, *decoder = NULL, *shape = NULL, *fixed = NULL, *state = NULL;
   gint tensor_limit = 0, work_limit = 0;
   g_object_get (infer, "model", &path, "labels", &labels, "mean", &mean, "std", &std, "decoder", &decoder, "tensor-limit", &tensor_limit,
-                "work-limit", &work_limit, "input-shape", &shape, "fixed-inputs", &fixed, NULL);
+                "work-limit", &work_limit, "input-shape", &shape, "fixed-inputs", &fixed, "state", &state, NULL);
   const SlContractOverrides overrides = { .labels = labels, .mean = mean, .std = std, .decoder = decoder };
-  const SlLimitOptions limits = { .tensor = (guint) tensor_limit, .work = (guint) work_limit, .input_shape = shape, .fixed_inputs = fixed };
+  const SlLimitOptions limits = {
+    .tensor = (guint) tensor_limit, .work = (guint) work_limit, .input_shape = shape, .fixed_inputs = fixed, .state = state
+  };
   const SlModelLoadOptions how = sl_limit_options_load (&limits, FALSE);
   return sl_model_load_with (path, &overrides, &how, error);
 }

@@ -65,7 +65,7 @@ set_properties (SlFramePredictor *predictor, const SlFramePredictorOptions *opti
     g_object_set (predictor->infer, "work-limit", (gint) model->limits.work, NULL);
   if (model->limits.input_shape != NULL)
     g_object_set (predictor->infer, "input-shape", model->limits.input_shape, NULL);
-  g_object_set (predictor->infer, "fixed-inputs", model->limits.fixed_inputs, NULL);
+  g_object_set (predictor->infer, "fixed-inputs", model->limits.fixed_inputs, "state", model->limits.state, NULL);
   g_object_set (predictor->infer, "backend", model->backend.backend, "provider", model->backend.provider, "provider-options",
                 model->backend.options, "delegate", model->backend.delegate, "fallback", model->backend.fallback, NULL);
   set_choice (predictor->infer, "colour", model->colour);
@@ -231,6 +231,12 @@ read_result (SlFramePredictor *predictor, SlPredictionView *prediction, GError *
   prediction->made_picture = predictor->makes_pictures;
   sl_prediction_reader_read (&predictor->reader, gst_sample_get_buffer (predictor->result), prediction);
   return TRUE;
+}
+
+void
+sl_frame_predictor_begin (SlFramePredictor *predictor)
+{
+  g_signal_emit_by_name (predictor->infer, "reset-state");
 }
 
 const char *

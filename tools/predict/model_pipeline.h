@@ -41,6 +41,8 @@ void sl_frame_predictor_free (SlFramePredictor *predictor);
  *  @error set, after which the next run starts afresh; FALSE without when the program was interrupted. */
 gboolean sl_frame_predictor_run (SlFramePredictor *predictor, GstSample *frame, SlPredictionView *prediction, GError **error);
 
+/** sl_frame_predictor_begin: frames of another source follow, which a model that carries state has not seen. */
+void sl_frame_predictor_begin (SlFramePredictor *predictor);
 /** sl_frame_predictor_note: (nullable): what was taken for granted that the user should know, a sentence. */
 const char *sl_frame_predictor_note (const SlFramePredictor *predictor);
 /** sl_frame_predictor_result: (transfer none): the last frame, with its predictions attached; valid until the next run. */

@@ -116,6 +116,7 @@ predict_input (Run *run, const SlInput *input, GError **error)
 {
   if (!sl_remote_frames_open (run->frames, input, error))
     return error == NULL || *error == NULL;
+  sl_frame_predictor_begin (run->predictor);
   if (run->drawer != NULL)
     sl_drawer_next_source (run->drawer);
   const gboolean good = predict_frames (run, input, error);
