@@ -29,6 +29,7 @@ typedef struct
   gboolean arrived; /* a tensor has come, or the model has a first one of its own */
   gboolean fresh;   /* the session has not seen it yet */
   gboolean ended;
+  gboolean refused; /* caps that do not suit were reported; GStreamer sends them again */
 } Input;
 
 struct _SlHeldInputs
@@ -192,9 +193,11 @@ pad_event (GstPad *pad, GstObject *parent, GstEvent *event)
   GstCaps *caps;
   g_mutex_lock (&held->lock);
   Input *input = input_of (held, pad);
+  gboolean taken = TRUE;
   if (input != NULL && GST_EVENT_TYPE (event) == GST_EVENT_CAPS) {
     gst_event_parse_caps (event, &caps);
-    take_caps (input, caps, &error);
+    taken = take_caps (input, caps, input->refused ? NULL : &error);
+    input->refused = !taken;
   } else if (input != NULL && (GST_EVENT_TYPE (event) == GST_EVENT_EOS || GST_EVENT_TYPE (event) == GST_EVENT_STREAM_START))
     input->ended = GST_EVENT_TYPE (event) == GST_EVENT_EOS;
   g_cond_broadcast (&held->changed);
@@ -202,7 +205,7 @@ pad_event (GstPad *pad, GstObject *parent, GstEvent *event)
   gst_event_unref (event);
   if (error != NULL)
     sl_element_report (GST_ELEMENT (parent), error);
-  return error == NULL;
+  return taken;
 }
 
 /* First what the model's input is; a branch that cannot make it is told so by its CAPS event. */
