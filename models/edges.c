@@ -20,6 +20,7 @@ sl_edges_find (const SlGraph *graph, gboolean outputs, const char *stated, const
     g_autofree char *text = sl_tensor_describe (get (graph, i));
     g_string_append_printf (list, "%s%u '%s' %s", i > 0 ? ", " : "", i, get (graph, i)->name, text);
   }
-  g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "%s: no %s '%s'; the model has %s", key, outputs ? "output" : "input", stated, list->str);
+  g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "%s: no %s '%s'; the model has %s", key, outputs ? "output" : "input", stated,
+               list->str);
   return -1;
 }

@@ -10,8 +10,7 @@
 #include "models/edges.h"
 #include "sightline/error.h"
 
-#define SYNTAX                                                                                                                               \
-  "expected INPUT=OUTPUT with ',' between, each a number or a name, such as h0=hn,c0=cn, or " SL_STATE_NONE ", got '%s'"
+#define SYNTAX "expected INPUT=OUTPUT with ',' between, each a number or a name, such as h0=hn,c0=cn, or " SL_STATE_NONE ", got '%s'"
 
 /* How the names of a state's input and output differ, at the end or at the start. */
 typedef struct
@@ -123,7 +122,7 @@ read_handed (SlState *state, const char *text, const SlGraph *graph, GError **er
 {
   g_auto (GStrv) pieces = g_strsplit (text, ",", -1);
   for (guint i = 0; pieces[i] != NULL; i++) {
-    const gint input = sl_edges_find (graph, FALSE, pieces[i], "handed in", error);
+    const gint input = sl_edges_find (graph, FALSE, pieces[i], "pads input_N", error);
     if (input < 0 || !add (state, graph, sl_graph_input (graph, (guint) input), -1, text, error))
       return FALSE;
   }

@@ -398,9 +398,10 @@ wait_for_first (SlHeldInputs *held, guint seconds, char **complaint)
     else if (input->ended)
       *complaint = g_strdup_printf (PAD_NAME "%u: its branch ended without a tensor", input->number);
     else if (!in_time)
-      *complaint = g_strdup_printf (PAD_NAME "%u: no tensor came for %u s while a frame waited for the first one: see whether its branch runs, and has a "
-                                             "queue where it begins at a tee; input-wait is how long is waited",
-                                    input->number, seconds);
+      *complaint = g_strdup_printf (
+        PAD_NAME "%u: no tensor came for %u s while a frame waited for the first one: see whether its branch runs, and has a "
+                 "queue where it begins at a tee; input-wait is how long is waited",
+        input->number, seconds);
     if (*complaint != NULL)
       return GST_FLOW_ERROR;
     in_time = g_cond_wait_until (&held->changed, &held->lock, end);
@@ -444,7 +445,10 @@ check_whole (SlHeldInputs *held, const SlGraph *graph, GstBuffer *buffer)
   g_autoptr (GError) error = NULL;
   const SlFrameMeta *meta = sl_buffer_get_frame_meta (buffer);
   if (meta == NULL || meta->content == SL_FRAME_WHOLE
-      || sl_state_refuse (graph, "objects and tiles of a frame are no sequence: give it whole frames (no objects, no tiles), or state=none and its state as inputs", &error))
+      || sl_state_refuse (
+        graph,
+        "objects and tiles of a frame are no sequence: give it whole frames (no objects, no tiles), or state=none and its state as inputs",
+        &error))
     return TRUE;
   sl_element_report (held->element, error);
   return FALSE;

@@ -106,10 +106,22 @@ test_names (void)
     const char *in, *out;
     gboolean found;
   } rows[] = {
-    { "s_in", "s_out", TRUE },   { "r1i", "r1o", TRUE },   { "h0", "hn", TRUE },           { "h_0", "h_n", TRUE },
-    { "state", "stateN", TRUE }, { "h", "hn", TRUE },      { "in_h", "out_h", TRUE },      { "past_a", "present_a", TRUE },
-    { "prev_a", "next_a", TRUE }, { "initial_h", "Y_h", TRUE }, { "raw_inputs/h", "raw_outputs/h", TRUE }, { "mask", "mask_out", TRUE },
-    { "ai", "ao", FALSE },       { "mask", "other", FALSE }, { "h1", "hn", FALSE },        { "i", "o", FALSE },
+    { "s_in", "s_out", TRUE },
+    { "r1i", "r1o", TRUE },
+    { "h0", "hn", TRUE },
+    { "h_0", "h_n", TRUE },
+    { "state", "stateN", TRUE },
+    { "h", "hn", TRUE },
+    { "in_h", "out_h", TRUE },
+    { "past_a", "present_a", TRUE },
+    { "prev_a", "next_a", TRUE },
+    { "initial_h", "Y_h", TRUE },
+    { "raw_inputs/h", "raw_outputs/h", TRUE },
+    { "mask", "mask_out", TRUE },
+    { "ai", "ao", FALSE },
+    { "mask", "other", FALSE },
+    { "h1", "hn", FALSE },
+    { "i", "o", FALSE },
   };
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
     g_autoptr (GError) error = NULL;
@@ -249,10 +261,11 @@ test_refused (void)
   g_autoptr (SlOnnxWriter) writer = sum_model ("a", "b", NULL, NULL);
   sl_onnx_writer_input (writer, "wide", SL_ONNX_FLOAT, 2, (gint64[]){ 2, 4 });
   g_assert_null (load (writer, &(SlModelLoadOptions){ .state = "wide=y" }, &error));
-  expect_error (&error, SL_ERROR_SHAPE,
-                "state: input 'wide' is float32[2,4], and output 'y', which it gets, float32[1,4]: expected the same; sizes that the model leaves "
-                "open are stated with input-shape, for each input",
-                NULL);
+  expect_error (
+    &error, SL_ERROR_SHAPE,
+    "state: input 'wide' is float32[2,4], and output 'y', which it gets, float32[1,4]: expected the same; sizes that the model leaves "
+    "open are stated with input-shape, for each input",
+    NULL);
 }
 
 /* Sizes that a model leaves open, as RobustVideoMatting's do, are stated for each input. */
@@ -355,8 +368,8 @@ test_quantised (void)
     tensor.name = names[i];
     index[i] = sl_tflite_writer_tensor (writer, &tensor);
   }
-  sl_tflite_writer_op (writer,
-                       &(SlTfliteOp){ .op = SL_OP_ADD, .n_inputs = 2, .inputs = { index[0], index[1] }, .n_outputs = 1, .outputs = { index[2] } });
+  sl_tflite_writer_op (
+    writer, &(SlTfliteOp){ .op = SL_OP_ADD, .n_inputs = 2, .inputs = { index[0], index[1] }, .n_outputs = 1, .outputs = { index[2] } });
   sl_tflite_writer_io (writer, 2, index, 1, &index[2]);
   g_autoptr (SlModel) model = load_with_info (writer, "[modelinfo]\nversion=1.0\n[sightline]\nstate=kept=0\n", NULL, &error);
   g_assert_no_error (error);
