@@ -11,10 +11,10 @@ sl_edges_find (const SlGraph *graph, gboolean outputs, const char *stated, const
   const SlTensor *(*const get) (const SlGraph *, guint) = outputs ? sl_graph_output_tensor : sl_graph_input_tensor;
   g_autoptr (GString) list = g_string_new (NULL);
   guint64 number = 0;
-  for (guint i = 0; i < n; i++)
+  for (guint i = 0; i < n && stated[0] != '#'; i++)
     if (g_strcmp0 (get (graph, i)->name, stated) == 0)
       return (gint) i;
-  if (g_ascii_string_to_unsigned (stated, 10, 0, n - 1, &number, NULL))
+  if (g_ascii_string_to_unsigned (stated + (stated[0] == '#'), 10, 0, n - 1, &number, NULL))
     return (gint) number;
   for (guint i = 0; i < n; i++) {
     g_autofree char *text = sl_tensor_describe (get (graph, i));

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Inputs and outputs of a model as people state them: by name, or by number from 0 on, in the model's order.
+ * Inputs and outputs of a model as people state them: by name, or by number from 0 on, in the model's order; "#1" is a number
+ * whatever names there are.
  */
 #ifndef SL_MODELS_EDGES_H
 #define SL_MODELS_EDGES_H

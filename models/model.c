@@ -219,7 +219,7 @@ read_graph (SlModel *model, int *fd, const SlModelLoadOptions *options, GError *
     return NULL;
   const gint32 first = sl_graph_input (graph, 0);
   SlState state;
-  if (!sl_state_read (options->state, options->handed_inputs, source->metadata.state, graph, &state, error)
+  if (!sl_state_read (options->state, options->handed_inputs, source->metadata.state, source->metadata.state_first, graph, &state, error)
       || !sl_fixed_inputs_apply (model->fixed, graph, &state, &source->metadata.data_files, error) || !sl_graph_prepare (graph, error)
       || !sl_state_apply (&state, graph, error))
     return NULL;
@@ -240,7 +240,7 @@ read_skeleton (SlModel *model, int *fd, const SlModelLoadOptions *options, GErro
   Source *source = sl_graph_source (graph);
   SlState state;
   if (!reader->describe (bytes, &source->metadata, error) || !sl_backend_skeleton (model->external, options->input_shape, graph, error)
-      || !sl_state_read (options->state, options->handed_inputs, NULL, graph, &state, error)
+      || !sl_state_read (options->state, options->handed_inputs, NULL, NULL, graph, &state, error)
       || !sl_fixed_inputs_apply (model->fixed, graph, &state, &source->metadata.data_files, error)
       || !sl_graph_set_whole (graph, sl_external_title (sl_external_model_name (model->external)), error)
       || !sl_state_apply (&state, graph, error))

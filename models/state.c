@@ -85,7 +85,10 @@ sl_state_find (const SlState *state, gint32 input)
 static gboolean
 add (SlState *state, const SlGraph *graph, gint32 input, gint32 output, const char *text, GError **error)
 {
-  gboolean again = sl_state_find (state, input) >= 0;
+  const gint place = sl_state_find (state, input);
+  if (place >= 0 && state->outputs[place] == output)
+    return TRUE; /* the file said so, too */
+  gboolean again = place >= 0;
   for (guint i = 0; i < state->n && output >= 0; i++)
     again |= state->outputs[i] == output;
   if (again || state->n + 1 == sl_graph_n_inputs (graph)) {
@@ -130,11 +133,16 @@ read_handed (SlState *state, const char *text, const SlGraph *graph, GError **er
 }
 
 gboolean
-sl_state_read (const char *text, const char *handed, const char *own, const SlGraph *graph, SlState *state, GError **error)
+sl_state_read (const char *text, const char *handed, const char *own, const void *const *own_first, const SlGraph *graph,
+               SlState *state, GError **error)
 {
   *state = (SlState){ .automatic = text == NULL || text[0] == '\0' };
   const gboolean stated = !state->automatic && strcmp (text, SL_STATE_NONE) != 0;
-  return (own == NULL || read_pairs (state, own, graph, error)) && (!stated || read_pairs (state, text, graph, error))
+  if (own != NULL && !read_pairs (state, own, graph, error))
+    return FALSE;
+  for (guint i = 0; i < state->n; i++)
+    state->first[i] = own_first[i];
+  return (!stated || read_pairs (state, text, graph, error))
          && (handed == NULL || handed[0] == '\0' || read_handed (state, handed, graph, error));
 }
 
@@ -239,7 +247,7 @@ sl_state_describe (const SlGraph *graph, gboolean names)
     if (names)
       g_string_append_printf (text, "%s=%s", sl_graph_tensor (graph, held->input)->name, sl_graph_tensor (graph, held->output)->name);
     else
-      g_string_append_printf (text, "%u=%u", model_place (inputs, input_places, held->input),
+      g_string_append_printf (text, "#%u=#%u", model_place (inputs, input_places, held->input),
                               model_place (outputs, output_places, held->output));
   }
   return text->len > 0 ? g_string_free (g_steal_pointer (&text), FALSE) : NULL;
@@ -254,7 +262,7 @@ sl_state_describe_handed (const SlGraph *graph)
   g_autoptr (GString) text = g_string_new (NULL);
   for (guint i = 0; i < sl_graph_n_held (graph); i++)
     if (sl_graph_held (graph, i)->output < 0)
-      g_string_append_printf (text, "%s%u", text->len > 0 ? "," : "", model_place (inputs, places, sl_graph_held (graph, i)->input));
+      g_string_append_printf (text, "%s#%u", text->len > 0 ? "," : "", model_place (inputs, places, sl_graph_held (graph, i)->input));
   return text->len > 0 ? g_string_free (g_steal_pointer (&text), FALSE) : NULL;
 }
 

@@ -33,15 +33,16 @@ typedef struct
 
 /**
  * sl_state_read:
- * @text: (nullable): "h0=hn,c0=cn": an input and the output that it gets, names or numbers from 0 on; SL_STATE_NONE; NULL or "" = sl_state_apply()
+ * @text: (nullable): "h0=hn,c0=cn": an input and the output that it gets, names or numbers from 0 on, as sl_edges_find() has them; SL_STATE_NONE; NULL or "" = sl_state_apply()
  *   goes by names
  * @handed: (nullable): "1,2": inputs that others hand in
- * @own: (nullable): pairs that the model's file states, as @text has them
+ * @own: (nullable): pairs that the model's file states, as @text has them; @own_first: by pair: what the first run gets, NULL = zeros
  * @graph: not prepared, with every input and output
  *
  * Returns: FALSE with SL_ERROR_ARGUMENT for another text, and for inputs and outputs that the model does not have
  */
-gboolean sl_state_read (const char *text, const char *handed, const char *own, const SlGraph *graph, SlState *state, GError **error);
+gboolean sl_state_read (const char *text, const char *handed, const char *own, const void *const *own_first,
+                        const SlGraph *graph, SlState *state, GError **error);
 /** sl_state_find: place of @input, a tensor, in @state; -1 = it is not held. */
 gint sl_state_find (const SlState *state, gint32 input);
 /** sl_state_apply: to @graph, prepared by now. FALSE with SL_ERROR_SHAPE where an input and its output differ in type or size. Pairs are found by names
