@@ -133,8 +133,8 @@ read_handed (SlState *state, const char *text, const SlGraph *graph, GError **er
 }
 
 gboolean
-sl_state_read (const char *text, const char *handed, const char *own, const void *const *own_first, const SlGraph *graph,
-               SlState *state, GError **error)
+sl_state_read (const char *text, const char *handed, const char *own, const void *const *own_first, const SlGraph *graph, SlState *state,
+               GError **error)
 {
   *state = (SlState){ .automatic = text == NULL || text[0] == '\0' };
   const gboolean stated = !state->automatic && strcmp (text, SL_STATE_NONE) != 0;

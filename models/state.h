@@ -41,8 +41,8 @@ typedef struct
  *
  * Returns: FALSE with SL_ERROR_ARGUMENT for another text, and for inputs and outputs that the model does not have
  */
-gboolean sl_state_read (const char *text, const char *handed, const char *own, const void *const *own_first,
-                        const SlGraph *graph, SlState *state, GError **error);
+gboolean sl_state_read (const char *text, const char *handed, const char *own, const void *const *own_first, const SlGraph *graph,
+                        SlState *state, GError **error);
 /** sl_state_find: place of @input, a tensor, in @state; -1 = it is not held. */
 gint sl_state_find (const SlState *state, gint32 input);
 /** sl_state_apply: to @graph, prepared by now. FALSE with SL_ERROR_SHAPE where an input and its output differ in type or size. Pairs are found by names

@@ -751,8 +751,7 @@ read_model (GBytes *bytes, const SlReaderSource *source, SlGraph *graph, SlModel
   g_array_set_clear_func (reader.codes, code_clear);
   if (!open_model (&reader, &model, error) || !read_codes (&reader, &model, error))
     return FALSE;
-  reader.variables = tfl_variables_new (
-    &(TflVariableFile){ &reader, &reader.fb, graph, find_any_buffer, builtin_of, may_copy_more });
+  reader.variables = tfl_variables_new (&(TflVariableFile){ &reader, &reader.fb, graph, find_any_buffer, builtin_of, may_copy_more });
   reader.used = g_new0 (guint8, MAX (reader.tensors.count, 1));
   reader.signed_copies = g_new0 (gint32, MAX (reader.tensors.count, 1));
   if (!scan_operators (&reader, error))

@@ -24,7 +24,8 @@ typedef enum
 static gint32
 add (SlTfliteWriter *writer, const char *name, const gfloat *data)
 {
-  return sl_tflite_writer_tensor (writer, &(SlTfliteTensor){ .name = name, .dtype = SL_DTYPE_F32, .rank = 2, .dims = { 1, 4 }, .data = data });
+  return sl_tflite_writer_tensor (writer,
+                                  &(SlTfliteTensor){ .name = name, .dtype = SL_DTYPE_F32, .rank = 2, .dims = { 1, 4 }, .data = data });
 }
 
 static gint32
@@ -61,14 +62,12 @@ sum_model (const gfloat *first, Wrong wrong)
   op (writer, VAR_HANDLE, "count", -1, -1, count_handle);
   op (writer, READ_VARIABLE, NULL, wrong == NO_HANDLE ? other : sum_handle, -1, before);
   op (writer, READ_VARIABLE, NULL, count_handle, -1, count);
-  sl_tflite_writer_op (writer,
-                       &(SlTfliteOp){ .op = SL_OP_ADD, .n_inputs = 2, .inputs = { x, before }, .n_outputs = 1, .outputs = { y } });
+  sl_tflite_writer_op (writer, &(SlTfliteOp){ .op = SL_OP_ADD, .n_inputs = 2, .inputs = { x, before }, .n_outputs = 1, .outputs = { y } });
   op (writer, ASSIGN_VARIABLE, NULL, sum_handle, wrong == NO_VALUE ? -1 : y, -1);
   sl_tflite_writer_op (writer,
                        &(SlTfliteOp){ .op = SL_OP_ADD, .n_inputs = 2, .inputs = { count, count }, .n_outputs = 1, .outputs = { twice } });
   op (writer, ASSIGN_VARIABLE, NULL, count_handle, twice, -1);
-  sl_tflite_writer_op (writer,
-                       &(SlTfliteOp){ .op = SL_OP_ADD, .n_inputs = 2, .inputs = { y, count }, .n_outputs = 1, .outputs = { z } });
+  sl_tflite_writer_op (writer, &(SlTfliteOp){ .op = SL_OP_ADD, .n_inputs = 2, .inputs = { y, count }, .n_outputs = 1, .outputs = { z } });
   sl_tflite_writer_io (writer, 1, &x, 2, (const gint32[]){ y, z });
   if (first == NULL)
     return writer;
