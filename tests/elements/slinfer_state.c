@@ -10,6 +10,7 @@
 #include "plugins/meta/frame_meta.h"
 #include "replay/replay.h"
 #include "tests/elements/support.h"
+#include "tests/support/tflite_writer.h"
 
 #define CAPS "other/tensors,format=static,num_tensors=1,dimensions=(string)4:1,types=float32,framerate=25/1"
 #define OTHER_CAPS "other/tensors,format=static,num_tensors=1,dimensions=(string)4:1,types=float32,framerate=5/1"
@@ -170,6 +171,56 @@ test_new_sequences (void)
   }
   g_assert_cmpfloat (run (&f, 1), ==, 1);
   teardown (&f);
+}
+
+/* float32[1,4,4,3] -> the mean of each channel, added to that of the frames before. */
+static char *
+mean_model (void)
+{
+  g_autoptr (SlTfliteWriter) writer = sl_tflite_writer_new ();
+  const SlTfliteTensor row = { .dtype = SL_DTYPE_F32, .rank = 2, .dims = { 1, 3 } };
+  SlTfliteTensor tensors[] = { row, row, row, row };
+  static const char *const names[] = { "mean", "sum_in", "sum_out", "colours" };
+  gint32 index[4];
+  const gint32 picture =
+    sl_tflite_writer_tensor (writer, &(SlTfliteTensor){ .name = "picture", .dtype = SL_DTYPE_F32, .rank = 4, .dims = { 1, 4, 4, 3 } });
+  const gint32 axes = sl_tflite_writer_const_i32 (writer, "axes", 2, (const gint32[]){ 1, 2 });
+  for (guint i = 0; i < 4; i++) {
+    tensors[i].name = names[i];
+    index[i] = sl_tflite_writer_tensor (writer, &tensors[i]);
+  }
+  sl_tflite_writer_op (
+    writer, &(SlTfliteOp){ .op = SL_OP_MEAN, .n_inputs = 2, .inputs = { picture, axes }, .n_outputs = 1, .outputs = { index[0] } });
+  for (guint i = 0; i < 2; i++) /* sum_out = mean + sum_in; colours = 2 sum_out */
+    sl_tflite_writer_op (writer, &(SlTfliteOp){ .op = SL_OP_ADD,
+                                                .n_inputs = 2,
+                                                .inputs = { index[2 * i], index[1 + i] }, /* 0 and 1, then 2 and 2 */
+                                                .n_outputs = 1,
+                                                .outputs = { index[2 + i] } });
+  sl_tflite_writer_io (writer, 2, (const gint32[]){ picture, index[1] }, 2, (const gint32[]){ index[3], index[2] });
+  return sl_tflite_writer_save_temp (writer, "mean.tflite", NULL);
+}
+
+/* slpredict finds the pair by its names, and has the signal, too. */
+static void
+test_slpredict (void)
+{
+  static const char frames[] = "video/x-raw,format=RGB,width=4,height=4,framerate=25/1";
+  const guint8 blue[3] = { 0, 0, 255 };
+  g_autofree char *model = mean_model ();
+  g_autofree char *launch = g_strdup_printf ("slpredict name=predict model=%s mean=0 std=255 decoder=vector", model);
+  TestLine line = test_line_open (launch, "application/x-json", frames);
+  g_autoptr (GstElement) predict = gst_bin_get_by_name (GST_BIN (line.harness->element), "predict");
+  for (guint i = 0; i < 4; i++) {
+    g_assert_cmpint (gst_harness_push (line.harness, test_frame (frames, blue, i * FRAME)), ==, GST_FLOW_OK);
+    g_autofree char *text = test_take_text (gst_harness_pull (line.harness));
+    g_autofree char *expected = g_strdup_printf ("\"values\":[0,0,%u]", i < 2 ? 2 * (i + 1) : 2 * (i - 1));
+    g_assert_nonnull (strstr (text, expected));
+    if (i == 1)
+      g_signal_emit_by_name (predict, "reset-state");
+  }
+  test_line_close (line.harness, line.bus);
+  test_remove_file (model);
 }
 
 /* Tiles and objects follow no time. */
@@ -393,6 +444,7 @@ main (int argc, char **argv)
   g_test_add_func ("/slinfer/state/carried", test_carried);
   g_test_add_func ("/slinfer/state/discont", test_discont);
   g_test_add_func ("/slinfer/state/new-sequences", test_new_sequences);
+  g_test_add_func ("/slinfer/state/slpredict", test_slpredict);
   g_test_add_func ("/slinfer/state/parts", test_parts);
   g_test_add_func ("/slinfer/state/black-box", test_black_box);
   g_test_add_func ("/slinfer/branch/newest", test_branch);
