@@ -35,6 +35,7 @@ struct _TflVariables
   TflVariableFile file;
   GArray *all;         /* of Variable */
   GHashTable *handles; /* tensors of the first subgraph to places in @all, plus 1 */
+  guint64 first_nodes; /* that CALL_ONCE has run so far */
 };
 
 static void
@@ -169,8 +170,9 @@ call_once (TflVariables *variables, const SlFbVector *subgraphs, const SlFbTable
   const SlFbTable subgraph = sl_fb_vector_table (subgraphs, (guint32) index);
   const SlFbVector tensors = sl_fb_vector (&subgraph, TFL_SUBGRAPH_TENSORS, 4);
   const SlFbVector operators = sl_fb_vector (&subgraph, TFL_SUBGRAPH_OPERATORS, 4);
-  if (operators.count > SL_MAX_NODES)
-    return bad (error, "CALL_ONCE names a subgraph of too many nodes");
+  variables->first_nodes += operators.count;
+  if (variables->first_nodes > SL_MAX_NODES)
+    return bad (error, "CALL_ONCE runs too many nodes");
   for (guint32 i = 0; i < operators.count; i++) {
     const SlFbTable first = sl_fb_vector_table (&operators, i);
     if (!read_first_node (variables, handles, &tensors, &first, error))

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Variables of TensorFlow Lite: sums that go on from run to run, first values, and what is refused. */
+#include <string.h>
+
 #include "core/runtime/session.h"
 #include "models/state.h"
 #include "tests/models/helpers.h"
 
+#define MUTANTS 600
 #define RESOURCE 13
 #define CALL_ONCE 129
 #define VAR_HANDLE 142
@@ -131,11 +134,56 @@ test_refused (void)
   }
 }
 
+/* Damaged files are refused with a sentence, or run. */
+static void
+test_damaged (void)
+{
+  const gfloat first[4] = { 1, 2, 3, 4 };
+  g_autoptr (SlTfliteWriter) writer = sum_model (first, NOTHING);
+  g_autoptr (GBytes) bytes = sl_tflite_writer_finish (writer);
+  g_autoptr (GRand) rand = g_rand_new_with_seed (7);
+  gsize size;
+  const guint8 *data = g_bytes_get_data (bytes, &size);
+  g_autofree guint8 *mutant = g_memdup2 (data, size);
+  g_autofree char *path = write_temp ("mutant.tflite", "", 0);
+  guint ran = 0;
+  for (guint i = 0; i < MUTANTS; i++) {
+    g_autoptr (GError) error = NULL;
+    memcpy (mutant, data, size);
+    for (gint n = g_rand_int_range (rand, 1, 4); n > 0; n--)
+      mutant[g_rand_int_range (rand, 0, (gint32) size)] = (guint8) (g_rand_boolean (rand) ? g_rand_int_range (rand, 0, 24) : g_rand_int_range (rand, 0, 256));
+    g_assert_true (g_file_set_contents_full (path, (const char *) mutant, (gssize) size, G_FILE_SET_CONTENTS_NONE, 0600, NULL));
+    g_autoptr (SlModel) model = sl_model_load_with (path, NULL, &(SlModelLoadOptions){ .tensor_limit = 1 << 20 }, &error);
+    g_autoptr (SlSession) session = model != NULL ? sl_session_new (sl_model_graph (model), 1, &error) : NULL;
+    if (session == NULL) {
+      g_assert_nonnull (error);
+      g_assert_cmpuint (strlen (error->message), >, 20);
+      continue;
+    }
+    const SlGraph *graph = sl_model_graph (model);
+    void *inputs[SL_MAX_IO] = { NULL }, *outputs[SL_MAX_IO] = { NULL };
+    for (guint k = 0; k < sl_graph_n_inputs (graph); k++)
+      inputs[k] = sl_tensor_buffer_new (sl_graph_input_tensor (graph, k)->bytes);
+    for (guint k = 0; k < sl_graph_n_outputs (graph); k++)
+      outputs[k] = sl_tensor_buffer_new (sl_graph_output_tensor (graph, k)->bytes);
+    for (guint run = 0; run < 3; run++)
+      ran += sl_session_run (session, (const void *const *) inputs, outputs) == SL_STATUS_OK;
+    for (guint k = 0; k < SL_MAX_IO; k++) {
+      sl_tensor_buffer_free (inputs[k]);
+      sl_tensor_buffer_free (outputs[k]);
+    }
+  }
+  g_test_message ("%u runs of %u mutants", ran, MUTANTS);
+  g_assert_cmpuint (ran, >, MUTANTS / 10);
+  sl_tflite_remove_temp (path);
+}
+
 int
 main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/tflite_variables/runs", test_runs);
   g_test_add_func ("/tflite_variables/refused", test_refused);
+  g_test_add_func ("/tflite_variables/damaged", test_damaged);
   return g_test_run ();
 }
