@@ -122,6 +122,7 @@ warm_up (SlSession *session, const SlGraph *graph, GError **error)
   else if (status != SL_STATUS_OK)
     g_set_error (error, SL_ERROR, SL_ERROR_BACKEND, "%s: a first run on zeros failed: %s",
                  sl_external_model_title (sl_session_external (session)), sl_session_status_text (session, status));
+  sl_session_reset (session);
   return status == SL_STATUS_OK;
 }
 

@@ -10,6 +10,7 @@
 #include "base/half.h"
 #include "base/xxh64.h"
 #include "models/data_file.h"
+#include "models/edges.h"
 #include "models/file.h"
 #include "models/npy.h"
 #include "sightline/error.h"
@@ -116,29 +117,6 @@ sl_fixed_inputs_hash (const SlFixedInputs *all)
   return hash;
 }
 
-static gboolean
-no_such_input (const SlGraph *graph, const char *stated, GError **error)
-{
-  g_autoptr (GString) list = g_string_new (NULL);
-  for (guint i = 0; i < sl_graph_n_inputs (graph); i++) {
-    g_autofree char *text = sl_tensor_describe (sl_graph_input_tensor (graph, i));
-    g_string_append_printf (list, "%s%u '%s' %s", i > 0 ? ", " : "", i, sl_graph_input_tensor (graph, i)->name, text);
-  }
-  g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "fixed-inputs: no input '%s'; the model has %s", stated, list->str);
-  return FALSE;
-}
-
-/* The place of the input that @stated names, by name or by number; -1 = there is none. */
-static gint
-find_input (const SlGraph *graph, const char *stated)
-{
-  guint64 number = 0;
-  for (guint i = 0; i < sl_graph_n_inputs (graph); i++)
-    if (g_strcmp0 (sl_graph_input_tensor (graph, i)->name, stated) == 0)
-      return (gint) i;
-  return g_ascii_string_to_unsigned (stated, 10, 0, sl_graph_n_inputs (graph) - 1, &number, NULL) ? (gint) number : -1;
-}
-
 /* Whether both have the same dimensions but for those of 1. */
 static gboolean
 same_shape (const SlTensor *tensor, const SlTensorInfo *info)
@@ -226,7 +204,7 @@ fill (const Fixed *fixed, const SlTensor *tensor, guint8 *data, gsize size, GErr
 }
 
 static gboolean
-fix (const Fixed *fixed, SlGraph *graph, guint input, GHashTable **files, GError **error)
+fix (const Fixed *fixed, SlGraph *graph, guint input, SlState *state, GHashTable **files, GError **error)
 {
   const SlTensor *tensor = sl_graph_input_tensor (graph, input);
   gsize elements = 0, size = 0;
@@ -241,31 +219,36 @@ fix (const Fixed *fixed, SlGraph *graph, guint input, GHashTable **files, GError
     return FALSE;
   if (files != NULL)
     sl_data_files_note (files, SL_DATA_FIXED_INPUTS, input, data, size);
-  sl_graph_fix_input (graph, input, data);
+  const gint held = sl_state_find (state, sl_graph_input (graph, input));
+  if (held >= 0)
+    state->first[held] = data;
+  else
+    sl_graph_fix_input (graph, input, data);
   return TRUE;
 }
 
 gboolean
-sl_fixed_inputs_apply (const SlFixedInputs *all, SlGraph *graph, GHashTable **files, GError **error)
+sl_fixed_inputs_apply (const SlFixedInputs *all, SlGraph *graph, SlState *state, GHashTable **files, GError **error)
 {
   const Fixed *by_input[SL_MAX_IO] = { NULL };
-  guint left = sl_graph_n_inputs (graph);
+  guint left = sl_graph_n_inputs (graph) - state->n;
   for (guint i = 0; i < all->inputs->len; i++) {
     const Fixed *fixed = &g_array_index (all->inputs, Fixed, i);
-    const gint at = find_input (graph, fixed->input);
+    const gint at = sl_edges_find (graph, FALSE, fixed->input, "fixed-inputs", error);
     if (at < 0)
-      return no_such_input (graph, fixed->input, error);
-    if (by_input[at] != NULL || left == 1) {
+      return FALSE;
+    const gboolean held = sl_state_find (state, sl_graph_input (graph, (guint) at)) >= 0;
+    if (by_input[at] != NULL || (!held && left == 1)) {
       g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "fixed-inputs: input '%s' is %s", fixed->input,
                    by_input[at] != NULL ? "stated twice" : "the last one; expected one to be left for pictures");
       return FALSE;
     }
     by_input[at] = fixed;
-    left--;
+    left -= !held;
   }
   /* From the last on, so that the places of the others stay. */
   for (guint i = sl_graph_n_inputs (graph); i-- > 0;)
-    if (by_input[i] != NULL && !fix (by_input[i], graph, i, files, error))
+    if (by_input[i] != NULL && !fix (by_input[i], graph, i, state, files, error))
       return FALSE;
   return TRUE;
 }

@@ -9,6 +9,7 @@
 #include <glib.h>
 
 #include "core/graph/graph.h"
+#include "models/state.h"
 
 G_BEGIN_DECLS
 
@@ -29,8 +30,9 @@ void sl_fixed_inputs_free (SlFixedInputs *fixed);
 guint64 sl_fixed_inputs_hash (const SlFixedInputs *fixed);
 /** sl_fixed_inputs_apply: makes constants of inputs of @graph, which is not prepared. FALSE with @error set where it has no such input, where
  *  none is left, and where a value is of another type or shape; numbers are quantised, dimensions of 1 do not count.
+ *  Of an input of @state it is what the first run gets.
  *  @files: (nullable): gets their bytes as SL_DATA_FIXED_INPUTS (models/data_file.h), the same however they are stated. */
-gboolean sl_fixed_inputs_apply (const SlFixedInputs *fixed, SlGraph *graph, GHashTable **files, GError **error);
+gboolean sl_fixed_inputs_apply (const SlFixedInputs *fixed, SlGraph *graph, SlState *state, GHashTable **files, GError **error);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlFixedInputs, sl_fixed_inputs_free)
 

@@ -21,6 +21,7 @@
 #include "models/fixed_inputs.h"
 #include "models/numbers.h"
 #include "models/reader.h"
+#include "models/state.h"
 
 #define EXPECTED "a TensorFlow Lite, ONNX or TorchScript model"
 #define SHORTEST 16
@@ -110,11 +111,12 @@ identity_of (const SlModel *model, const SlModelLoadOptions *options, gboolean s
   const SlFileStamp *file = &model->stamp;
   return g_strdup_printf (
     "%" G_GUINT64_FORMAT ":%" G_GUINT64_FORMAT " %" G_GINT64_FORMAT " bytes, written %" G_GINT64_FORMAT ", changed %" G_GINT64_FORMAT
-    ", limits %" G_GSIZE_FORMAT " %" G_GUINT64_FORMAT ", %s, %s, inputs %016" G_GINT64_MODIFIER "x, shape %s",
+    ", limits %" G_GSIZE_FORMAT " %" G_GUINT64_FORMAT ", %s, %s, inputs %016" G_GINT64_MODIFIER "x, shape %s, state %s, handed in %s",
     file->device, file->inode, file->size, file->written, file->changed,
     options->tensor_limit > 0 ? options->tensor_limit : SL_MAX_TENSOR_BYTES, options->work_limit > 0 ? options->work_limit : SL_MAX_WORK,
     skips ? "no quantize" : "whole", options->keep_activations ? "activations kept" : "activations rounded",
-    sl_fixed_inputs_hash (model->fixed), options->input_shape != NULL ? options->input_shape : "");
+    sl_fixed_inputs_hash (model->fixed), options->input_shape != NULL ? options->input_shape : "",
+    options->state != NULL ? options->state : "", options->handed_inputs != NULL ? options->handed_inputs : "");
 }
 
 /* The reader of a file whose first bytes say what it is, before the rest of it is in memory. */
@@ -215,13 +217,14 @@ read_graph (SlModel *model, int *fd, const SlModelLoadOptions *options, GError *
                      error)
       || !check_input_shape (graph, options->input_shape, error))
     return NULL;
-  const SlTensor *first = sl_graph_input_tensor (graph, 0);
-  if (!sl_fixed_inputs_apply (model->fixed, graph, &source->metadata.data_files, error))
+  const gint32 first = sl_graph_input (graph, 0);
+  SlState state;
+  if (!sl_state_read (options->state, options->handed_inputs, source->metadata.state, source->metadata.state_first, graph, &state, error)
+      || !sl_fixed_inputs_apply (model->fixed, graph, &state, &source->metadata.data_files, error) || !sl_graph_prepare (graph, error)
+      || !sl_state_apply (&state, graph, error))
     return NULL;
-  if (sl_graph_input_tensor (graph, 0) != first)
+  if (sl_graph_input (graph, 0) != first)
     sl_model_metadata_forget_input (&source->metadata);
-  if (!sl_graph_prepare (graph, error))
-    return NULL;
   return g_steal_pointer (&graph);
 }
 
@@ -235,9 +238,12 @@ read_skeleton (SlModel *model, int *fd, const SlModelLoadOptions *options, GErro
   if (graph == NULL)
     return NULL;
   Source *source = sl_graph_source (graph);
+  SlState state;
   if (!reader->describe (bytes, &source->metadata, error) || !sl_backend_skeleton (model->external, options->input_shape, graph, error)
-      || !sl_fixed_inputs_apply (model->fixed, graph, &source->metadata.data_files, error)
-      || !sl_graph_set_whole (graph, sl_external_title (sl_external_model_name (model->external)), error))
+      || !sl_state_read (options->state, options->handed_inputs, NULL, NULL, graph, &state, error)
+      || !sl_fixed_inputs_apply (model->fixed, graph, &state, &source->metadata.data_files, error)
+      || !sl_graph_set_whole (graph, sl_external_title (sl_external_model_name (model->external)), error)
+      || !sl_state_apply (&state, graph, error))
     return NULL;
   return g_steal_pointer (&graph);
 }
@@ -494,6 +500,9 @@ sl_model_load_with (const char *path, const SlContractOverrides *overrides, cons
   g_autofree char *info = sl_modelinfo_find_file (path), *stated = NULL;
   if (settled.input_shape == NULL || settled.input_shape[0] == '\0')
     settled.input_shape = stated = sl_modelinfo_early_key (info, "input-shape");
+  g_autofree char *state = settled.state != NULL && settled.state[0] != '\0' ? NULL : sl_modelinfo_early_key (info, "state");
+  if (state != NULL)
+    settled.state = state;
   const gboolean by_user = settled.fixed_inputs != NULL && settled.fixed_inputs[0] != '\0';
   g_autofree char *fixed = by_user ? g_strdup (settled.fixed_inputs) : sl_modelinfo_early_key (info, "fixed-inputs");
   g_autofree char *backend = read_backend (&settled, settled.backend.backend, info, "backend");

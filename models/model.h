@@ -39,6 +39,8 @@ SlModel *sl_model_load (const char *path, const SlContractOverrides *overrides, 
  * @keep_activations: for whoever makes another model of this one. Convolutions of float activations with int8 weights take the activations
  *   as they are; else these are rounded to 8 bits, as TensorFlow Lite does it
  * @fixed_inputs: (nullable): inputs that are always the same, as sl_fixed_inputs_read() has them; unset, what the key file says
+ * @state: (nullable): inputs that get an output of the run before, as sl_state_read() has them; unset, what the key file says, else what names tell
+ * @handed_inputs: (nullable): inputs that others hand in, likewise; sessions hold them
  * @any_backend: for whoever makes sessions with sl_model_session_new(): what @backend leaves unset, the key file may say
  * @backend: who runs the model. A runtime of others gets the whole file, so with one @skip_input_quantize counts
  *   for nothing. It also runs models with operators that Sightline lacks
@@ -52,6 +54,7 @@ typedef struct
   guint64 work_limit;
   const char *input_shape;
   const char *fixed_inputs;
+  const char *state, *handed_inputs;
   gboolean any_backend;
   SlBackendSettings backend;
   guint threads;

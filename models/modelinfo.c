@@ -35,6 +35,7 @@ static const struct
   { "decoder", G_STRUCT_OFFSET (SlInfoKeys, decoder) },
   { "input-shape", G_STRUCT_OFFSET (SlInfoKeys, input_shape) },
   { "fixed-inputs", G_STRUCT_OFFSET (SlInfoKeys, fixed_inputs) },
+  { "state", G_STRUCT_OFFSET (SlInfoKeys, state) },
   { "backend", G_STRUCT_OFFSET (SlInfoKeys, backend) },
   { "provider", G_STRUCT_OFFSET (SlInfoKeys, provider) },
   { "fallback", G_STRUCT_OFFSET (SlInfoKeys, fallback) },

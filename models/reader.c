@@ -118,6 +118,7 @@ sl_model_metadata_clear (SlModelMetadata *metadata)
   g_clear_pointer (&metadata->labels, sl_labels_unref);
   g_clear_pointer (&metadata->info, sl_modelinfo_free);
   g_clear_pointer (&metadata->missing_labels, g_free);
+  g_clear_pointer (&metadata->state, g_free);
   g_clear_pointer (&metadata->range_hint, g_free);
   g_clear_pointer (&metadata->data_files, g_hash_table_unref);
   g_clear_pointer (&metadata->description, g_free);

@@ -23,6 +23,8 @@ G_BEGIN_DECLS
  * @range_hint: (nullable): which mean and std the model was probably trained with; proposed in a message where nothing states them
  * @info: (nullable): a description file inside the model file
  * @data_files: (nullable): files beside the model's whose bytes are in the graph (models/data_file.h)
+ * @state: (nullable): inputs that get an output of the run before, as sl_state_read() has them; @state_first: (nullable): by pair: what the first run
+ *   gets, in the graph's arena
  * @missing_labels: (nullable): a labels file that the metadata names and the model file does not contain
  */
 typedef struct
@@ -38,6 +40,8 @@ typedef struct
   char *missing_labels;
   char *range_hint;
   GHashTable *data_files;
+  char *state;
+  const void *state_first[SL_MAX_IO];
   char *description; /* (nullable): name or description, for inspect */
 } SlModelMetadata;
 

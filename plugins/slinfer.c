@@ -27,6 +27,7 @@
 #include "models/model.h"
 #include "plugins/describe.h"
 #include "plugins/tensor/file_watch.h"
+#include "plugins/tensor/held_inputs.h"
 #include "plugins/tensor/infer_settings.h"
 #include "plugins/meta/frame_meta.h"
 #include "plugins/tensor/model_caps.h"
@@ -57,6 +58,7 @@ typedef struct
   SlSession *session;
   SlRecorder *recorder; /* (nullable): object lock; the streaming thread writes and reads it */
   SlTensorMapping inputs;
+  SlHeldInputs *held;
   gboolean refused;
   SlStageLatency latency;
 } SlInfer;
@@ -69,6 +71,9 @@ static GstStaticPadTemplate sink_template =
   GST_STATIC_PAD_TEMPLATE ("sink", GST_PAD_SINK, GST_PAD_ALWAYS, GST_STATIC_CAPS (SL_TENSOR_TEMPLATE_CAPS));
 static GstStaticPadTemplate src_template =
   GST_STATIC_PAD_TEMPLATE ("src", GST_PAD_SRC, GST_PAD_ALWAYS, GST_STATIC_CAPS (SL_TENSOR_TEMPLATE_CAPS));
+
+static GstStaticPadTemplate input_template =
+  GST_STATIC_PAD_TEMPLATE ("input_%u", GST_PAD_SINK, GST_PAD_REQUEST, GST_STATIC_CAPS (SL_TENSOR_TEMPLATE_CAPS));
 
 #define AT(member) G_STRUCT_OFFSET (SlInfer, settings.member)
 
@@ -98,6 +103,14 @@ static const SlProperty properties[] = {
     "Inputs that are always the same, INPUT=VALUE with ';' between: an input's number, from 0 on, or name, and a number, a file of NumPy (.npy), or a "
     "file with the tensor's bytes, such as 1=style.npy; frames are the input that is left; unset = what MODEL.modelinfo says",
     SL_PROPERTY_STRING, AT (fixed_inputs), 0, 0, 0, NULL, TRUE },
+  { "state", "State",
+    "Inputs that get an output of the frame before, INPUT=OUTPUT with ',' between, each a number, from 0 on, or a name, such as h0=hn,c0=cn; the first "
+    "frame gets zeros, or what fixed-inputs says; none = nothing is carried; unset = what MODEL.modelinfo says, else pairs whose names and sizes leave "
+    "no doubt (sightline inspect shows them)",
+    SL_PROPERTY_STRING, AT (state), 0, 0, 0, NULL, TRUE },
+  { "input-wait", "Input wait",
+    "Seconds that the first frame waits for the first tensor of each pad input_N; from then on the newest tensor of each counts",
+    SL_PROPERTY_INT, AT (input_wait), 0, 3600, 10, NULL, TRUE },
   { "backend", "Backend",
     "Who runs the model: sightline; onnxruntime or tflite, the runtimes that vendors of GPUs and NPUs keep, where their library is installed; auto: "
     "the runtime where it gives the same results faster, measured once and remembered, or runs a model that Sightline refuses; unset = what "
@@ -153,6 +166,7 @@ enum
 {
   SIGNAL_DUMP,
   SIGNAL_DUMPED,
+  SIGNAL_RESET_STATE,
   N_SIGNALS
 };
 
@@ -205,8 +219,12 @@ run_recorded (SlInfer *self, GstClockTime pts, void *const *outputs)
 {
   g_autoptr (GError) error = NULL;
   SlRecorder *recorder = self->recorder;
-  if (recorder != NULL && !sl_recorder_begin (recorder, pts, self->inputs.data, &error))
-    tell_recorder_failed (self, &error);
+  if (recorder != NULL) {
+    const void *inputs[SL_MAX_IO];
+    sl_session_all_inputs (self->session, self->inputs.data, inputs);
+    if (!sl_recorder_begin (recorder, pts, inputs, &error))
+      tell_recorder_failed (self, &error);
+  }
   const SlStatus status = sl_session_run (self->session, self->inputs.data, outputs);
   warn_of_backend (self, sl_session_take_notice (self->session));
   if (recorder != NULL && status == SL_STATUS_OK && !sl_recorder_end (recorder, (const void *const *) outputs, &error))
@@ -246,8 +264,11 @@ sl_infer_transform (GstBaseTransform *base, GstBuffer *in, GstBuffer *out)
   SlTensorMappingStatus map_status = sl_tensor_mapping_read (&self->inputs, in);
   if (map_status != SL_TENSOR_MAPPING_OK)
     return fail (self, RUN_BAD_INPUT, map_status, run_status, in);
-  RunStatus status = run_into (self, out, &run_status);
+  const GstFlowReturn ready = sl_held_inputs_ready (self->held, self->session, in, (guint) self->active.input_wait);
+  RunStatus status = ready == GST_FLOW_OK ? run_into (self, out, &run_status) : RUN_OK;
   sl_tensor_mapping_done (&self->inputs);
+  if (ready != GST_FLOW_OK)
+    return ready;
   if (status != RUN_OK)
     return fail (self, status, map_status, run_status, in);
   gint64 end = g_get_monotonic_time ();
@@ -337,6 +358,7 @@ sl_infer_sink_event (GstBaseTransform *base, GstEvent *event)
 {
   SlInfer *self = (SlInfer *) base;
   GError *error = NULL;
+  sl_held_inputs_take_event (self->held, event);
   if (GST_EVENT_TYPE (event) != GST_EVENT_CAPS || !is_video (event, &error))
     return GST_BASE_TRANSFORM_CLASS (sl_infer_parent_class)->sink_event (base, event);
   gst_event_unref (event);
@@ -422,6 +444,7 @@ use_model (SlInfer *self, SlLoadedModel *loaded)
   self->session = g_steal_pointer (&loaded->session);
   sl_tensor_mapping_clear (&self->inputs);
   sl_tensor_mapping_init (&self->inputs, contract->inputs, contract->n_inputs, SL_TENSOR_PADDING);
+  sl_held_inputs_use (self->held, self->session);
   self->latency.mean_us = 0;
   GST_OBJECT_LOCK (self);
   SlContract *before = self->contract;
@@ -665,6 +688,10 @@ sl_infer_change_state (GstElement *element, GstStateChange transition)
   if ((transition == GST_STATE_CHANGE_NULL_TO_READY || transition == GST_STATE_CHANGE_READY_TO_PAUSED) && !ensure_model (self))
     return GST_STATE_CHANGE_FAILURE;
   gboolean given_up = FALSE;
+  if (transition == GST_STATE_CHANGE_READY_TO_PAUSED)
+    sl_held_inputs_start (self->held);
+  if (transition == GST_STATE_CHANGE_PAUSED_TO_READY)
+    sl_held_inputs_stop (self->held);
   if (transition == GST_STATE_CHANGE_READY_TO_PAUSED || transition == GST_STATE_CHANGE_PAUSED_TO_READY)
     set_playing (self, transition == GST_STATE_CHANGE_READY_TO_PAUSED);
   if (transition == GST_STATE_CHANGE_PAUSED_TO_READY)
@@ -679,6 +706,52 @@ sl_infer_change_state (GstElement *element, GstStateChange transition)
   if (transition == GST_STATE_CHANGE_READY_TO_NULL)
     unload (self);
   return result;
+}
+
+/* The model is loaded anew where its inputs change. */
+static void
+state_handed_inputs (SlInfer *self)
+{
+  char *stated = sl_held_inputs_stated (self->held);
+  GST_OBJECT_LOCK (self);
+  g_free (self->settings.handed_inputs);
+  self->settings.handed_inputs = stated;
+  self->stale = TRUE;
+  GST_OBJECT_UNLOCK (self);
+}
+
+static GstPad *
+sl_infer_request_new_pad (GstElement *element, GstPadTemplate *pads, const char *name, const GstCaps *caps)
+{
+  SlInfer *self = (SlInfer *) element;
+  GST_OBJECT_LOCK (self);
+  const gboolean late = self->playing;
+  GST_OBJECT_UNLOCK (self);
+  GstPad *pad = late ? NULL : sl_held_inputs_add_pad (self->held, pads, name);
+  if (pad != NULL)
+    state_handed_inputs (self);
+  else
+    GST_WARNING_OBJECT (self, "no pad %s: %s", name != NULL ? name : "input_%u",
+                        late ? "pads are asked for before the element goes to PAUSED" : "there is one already, or its number is none");
+  return pad;
+}
+
+static void
+sl_infer_release_pad (GstElement *element, GstPad *pad)
+{
+  SlInfer *self = (SlInfer *) element;
+  sl_held_inputs_remove_pad (self->held, pad);
+  GST_OBJECT_LOCK (self);
+  const gboolean goes_on = self->playing;
+  GST_OBJECT_UNLOCK (self);
+  if (!goes_on) /* else its last tensor stays */
+    state_handed_inputs (self);
+}
+
+static void
+sl_infer_reset_state (SlInfer *self)
+{
+  sl_held_inputs_forget (self->held);
 }
 
 static gboolean
@@ -707,6 +780,8 @@ sl_infer_finalize (GObject *object)
   sl_model_swap_stop (self->swap);
   sl_model_swap_free (self->swap);
   sl_infer_settings_clear (&self->active);
+  g_clear_pointer (&self->settings.handed_inputs, g_free);
+  sl_held_inputs_free (self->held);
   sl_properties_clear (object, properties, G_N_ELEMENTS (properties));
   G_OBJECT_CLASS (sl_infer_parent_class)->finalize (object);
 }
@@ -746,6 +821,15 @@ sl_infer_class_init (SlInferClass *klass)
    */
   signals[SIGNAL_DUMPED] = g_signal_new ("dumped", G_TYPE_FROM_CLASS (klass), G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL, G_TYPE_NONE, 3,
                                          G_TYPE_STRING, G_TYPE_UINT, G_TYPE_STRING);
+  /**
+   * SlInfer::reset-state:
+   *
+   * Has a model that carries state from frame to frame begin anew with the next frame, as after a seek. Any thread.
+   */
+  signals[SIGNAL_RESET_STATE] =
+    g_signal_new_class_handler ("reset-state", G_TYPE_FROM_CLASS (klass), (GSignalFlags) (G_SIGNAL_RUN_LAST | G_SIGNAL_ACTION),
+                                G_CALLBACK (sl_infer_reset_state), NULL, NULL, NULL, G_TYPE_NONE, 0);
+  gst_element_class_add_static_pad_template (element_class, &input_template);
   gst_element_class_add_static_pad_template (element_class, &sink_template);
   gst_element_class_add_static_pad_template (element_class, &src_template);
   sl_element_class_describe (
@@ -756,6 +840,8 @@ sl_infer_class_init (SlInferClass *klass)
     "slpostprocess ! text/x-raw ! fdsink",
     "slpredict.md");
   element_class->change_state = sl_infer_change_state;
+  element_class->request_new_pad = sl_infer_request_new_pad;
+  element_class->release_pad = sl_infer_release_pad;
   base_class->transform_caps = sl_infer_transform_caps;
   base_class->accept_caps = sl_infer_accept_caps;
   base_class->query = sl_infer_query;
@@ -775,5 +861,6 @@ static void
 sl_infer_init (SlInfer *self)
 {
   sl_properties_init (self, properties, G_N_ELEMENTS (properties));
+  self->held = sl_held_inputs_new (GST_ELEMENT (self));
   self->swap = sl_model_swap_new (load_beside, loaded_beside, self);
 }

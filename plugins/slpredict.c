@@ -86,6 +86,7 @@ static const struct
   { INFER, "work-limit" },
   { INFER, "input-shape" },
   { INFER, "fixed-inputs" },
+  { INFER, "state" },
   { INFER, "backend" },
   { INFER, "provider" },
   { INFER, "provider-options" },
@@ -521,6 +522,12 @@ child_type (Child child)
 }
 
 static void
+sl_predict_reset_state (SlPredict *self)
+{
+  g_signal_emit_by_name (self->children[INFER], "reset-state");
+}
+
+static void
 sl_predict_class_init (SlPredictClass *klass)
 {
   GObjectClass *object_class = G_OBJECT_CLASS (klass);
@@ -535,6 +542,13 @@ sl_predict_class_init (SlPredictClass *klass)
     children[i] = g_type_class_ref (child_type (i));
   install_properties (object_class, children);
   sl_prediction_signal_add (object_class);
+  /**
+   * SlPredict::reset-state:
+   *
+   * Has a model that carries state from frame to frame begin anew with the next frame that it is given, as after a seek. Any thread.
+   */
+  g_signal_new_class_handler ("reset-state", G_TYPE_FROM_CLASS (klass), (GSignalFlags) (G_SIGNAL_RUN_LAST | G_SIGNAL_ACTION),
+                              G_CALLBACK (sl_predict_reset_state), NULL, NULL, NULL, G_TYPE_NONE, 0);
   add_template (element_class, children[NORMALIZE], "sink");
   add_template (element_class, children[POSTPROCESS], "src");
   for (guint i = 0; i < N_CHILDREN; i++)

@@ -625,6 +625,25 @@ sl_predictor_predict_bytes (SlPredictor *self, const char *format, guint width, 
 }
 
 /**
+ * sl_predictor_reset:
+ * @self: a predictor
+ *
+ * Has a model that carries state from frame to frame begin anew with the next frame: call it where the frames that follow are another sequence.
+ * Without state it does nothing. Predictors of sl_predictor_new_shared() have a state each.
+ *
+ * Since: 0.1
+ */
+void
+sl_predictor_reset (SlPredictor *self)
+{
+  g_return_if_fail (SL_IS_PREDICTOR (self));
+  g_mutex_lock (&self->lock);
+  if (self->session != NULL)
+    sl_session_forget (self->session);
+  g_mutex_unlock (&self->lock);
+}
+
+/**
  * sl_predictor_get_input_size:
  * @self: a predictor
  * @width: (out): pixels of the model's input

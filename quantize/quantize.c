@@ -14,6 +14,7 @@
 #include "core/runtime/session.h"
 #include "models/convert.h"
 #include "models/reader.h"
+#include "models/state.h"
 #include "models/tflite/write.h"
 #include "predict/contractspec.h"
 #include "quantize/agreement.h"
@@ -99,7 +100,8 @@ check_model (const SlModel *model, GError **error)
 {
   const SlContract *contract = sl_model_contract (model);
   const SlTensorInfo *input = &contract->inputs[0];
-  if (!sl_contract_require_range (contract, error))
+  if (!sl_contract_require_range (contract, error)
+      || !sl_state_refuse (sl_model_graph (model), "models are quantised by pictures one by one: this one stays as it is", error))
     return FALSE;
   if (contract->n_inputs == 1 && contract->image.valid && input->dtype == SL_DTYPE_F32)
     return TRUE;

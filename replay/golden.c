@@ -62,9 +62,10 @@ fill (void *data, const SlTensorInfo *tensor, const SlImageContract *image)
 static gboolean
 run (SlModel *model, SlSession *session, SlReplayBuffers *buffers, GError **error)
 {
-  const SlStatus status = sl_session_run (session, (const void *const *) buffers->inputs, buffers->outputs);
+  const SlStatus status = sl_replay_buffers_run (buffers, session);
   if (status != SL_STATUS_OK)
     g_set_error (error, SL_ERROR, SL_ERROR_BACKEND, "%s: %s", sl_model_path (model), sl_session_status_text (session, status));
+  sl_session_reset (session);
   return status == SL_STATUS_OK;
 }
 

@@ -9,6 +9,7 @@
 #include "base/show.h"
 #include "base/xxh64.h"
 #include "models/data_file.h"
+#include "models/state.h"
 #include "sightline/error.h"
 
 #define GROUP "black-box"
@@ -72,7 +73,7 @@ sl_black_box_backends (const SlSession *session)
 }
 
 static void
-copy_tensors (SlBlackBoxInfo *info, const SlContract *contract)
+copy_tensors (SlBlackBoxInfo *info, const SlContract *contract, const SlGraph *graph)
 {
   info->n_inputs = contract->n_inputs;
   info->n_outputs = contract->n_outputs;
@@ -80,6 +81,11 @@ copy_tensors (SlBlackBoxInfo *info, const SlContract *contract)
   memcpy (info->outputs, contract->outputs, contract->n_outputs * sizeof *info->outputs);
   for (guint i = 0; i < info->n_inputs; i++)
     info->inputs[i].name = NULL;
+  for (guint i = 0; i < sl_graph_n_held (graph); i++) {
+    SlTensorInfo *held = &info->inputs[info->n_inputs++];
+    sl_tensor_info_init (held, sl_graph_tensor (graph, sl_graph_held (graph, i)->input));
+    g_clear_pointer (&held->name, g_free);
+  }
   for (guint i = 0; i < info->n_outputs; i++)
     info->outputs[i].name = NULL;
 }
@@ -104,7 +110,9 @@ sl_black_box_info_new (SlModel *model, SlSession *session, const char *input_sha
   info->backends = sl_black_box_backends (session);
   info->version = g_strdup (SL_VERSION);
   copy_data (info, sl_model_data_files (model));
-  copy_tensors (info, contract);
+  info->state = sl_state_describe (sl_model_graph (model), FALSE);
+  info->handed = sl_state_describe_handed (sl_model_graph (model));
+  copy_tensors (info, contract, sl_model_graph (model));
   return info;
 }
 
@@ -117,6 +125,8 @@ sl_black_box_info_free (SlBlackBoxInfo *info)
   g_free (info->sha256);
   g_free (info->contract);
   g_free (info->input_shape);
+  g_free (info->state);
+  g_free (info->handed);
   g_free (info->backends);
   g_free (info->version);
   g_free (info->reason);
@@ -175,6 +185,8 @@ sl_black_box_info_to_text (const SlBlackBoxInfo *info)
   set_data (file, info);
   set_text (file, "contract", info->contract);
   set_text (file, "input-shape", info->input_shape);
+  set_text (file, "state", info->state);
+  set_text (file, "handed-inputs", info->handed);
   g_key_file_set_boolean (file, GROUP, "skips-input-quantize", info->skips_input_quantize);
   g_key_file_set_uint64 (file, GROUP, "threads", info->threads);
   set_text (file, "backends", info->backends);
@@ -302,6 +314,8 @@ sl_black_box_info_from_text (const char *text, gsize size, GError **error)
   info->reason = g_key_file_get_string (file, GROUP, "reason", NULL);
   info->contract = g_key_file_get_string (file, GROUP, "contract", NULL);
   info->input_shape = g_key_file_get_string (file, GROUP, "input-shape", NULL);
+  info->state = g_key_file_get_string (file, GROUP, "state", NULL);
+  info->handed = g_key_file_get_string (file, GROUP, "handed-inputs", NULL);
   info->model_bytes = g_key_file_get_uint64 (file, GROUP, "model-bytes", NULL);
   info->skips_input_quantize = g_key_file_get_boolean (file, GROUP, "skips-input-quantize", NULL);
   if (!get_text (file, "sightline", "a version", &info->version, error) || !get_text (file, "model", "a path", &info->model, error)
@@ -382,7 +396,9 @@ sl_black_box_check_model (const SlBlackBoxInfo *info, SlModel *model, gboolean a
   }
   if (!any && info->knows_data && !same_data (info, model, error))
     return FALSE;
-  if (same_tensors (info->inputs, info->n_inputs, contract->inputs, contract->n_inputs, "inputs", error)
+  SlBlackBoxInfo own = { 0 };
+  copy_tensors (&own, contract, sl_model_graph (model));
+  if (same_tensors (info->inputs, info->n_inputs, own.inputs, own.n_inputs, "inputs", error)
       && same_tensors (info->outputs, info->n_outputs, contract->outputs, contract->n_outputs, "outputs", error))
     return TRUE;
   g_prefix_error (error, "%s: ", sl_model_path (model));

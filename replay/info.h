@@ -31,17 +31,18 @@ typedef struct
  * @knows_data: whether @data is all there is: black boxes of before do not say
  * @contract: a line for people
  * @input_shape: (nullable): as in SlModelLoadOptions
+ * @state, @handed: (nullable): inputs that the session held, as sl_state_read() takes them
  * @skips_input_quantize: whether @inputs are the quantised values behind the model's own QUANTIZE
  * @threads: 1..SL_MAX_THREADS
  * @backends: who ran how many of the model's nodes, such as "int8 avx2: 31, xnnpack: 2"
  * @version: of Sightline
  * @reason: (nullable): why the box was written
  * @created: when; microseconds since 1970, 0 = not written yet
- * @inputs, @outputs: names are NULL
+ * @inputs, @outputs: names are NULL; inputs that the session held are the last ones
  */
 typedef struct
 {
-  char *model, *sha256, *contract, *input_shape, *backends, *version, *reason;
+  char *model, *sha256, *contract, *input_shape, *state, *handed, *backends, *version, *reason;
   guint64 model_bytes;
   gboolean skips_input_quantize;
   guint threads;

@@ -31,6 +31,16 @@ sl_replay_buffers_clear (SlReplayBuffers *buffers)
   memset (buffers, 0, sizeof *buffers);
 }
 
+SlStatus
+sl_replay_buffers_run (SlReplayBuffers *buffers, SlSession *session)
+{
+  const SlGraph *graph = sl_session_graph (session);
+  for (guint i = 0; i < sl_graph_n_held (graph); i++)
+    memcpy (sl_session_held (session, i), buffers->inputs[sl_graph_n_inputs (graph) + i],
+            sl_graph_tensor (graph, sl_graph_held (graph, i)->input)->bytes);
+  return sl_session_run (session, (const void *const *) buffers->inputs, buffers->outputs);
+}
+
 static gdouble
 range_of (const SlTensorInfo *tensor, const guint8 *data, gsize n)
 {
@@ -112,7 +122,7 @@ sl_replay_run (const SlBlackBox *box, SlSession *session, SlReplayFound found, g
     sl_black_box_inference (box, i, &inference);
     for (guint k = 0; k < info->n_inputs; k++)
       memcpy (buffers.inputs[k], inference.inputs[k], info->inputs[k].bytes);
-    const SlStatus status = sl_session_run (session, (const void *const *) buffers.inputs, buffers.outputs);
+    const SlStatus status = sl_replay_buffers_run (&buffers, session);
     if (status != SL_STATUS_OK) {
       sum->failed++;
       found (inference.number, NULL, sl_session_status_text (session, status), data);

@@ -52,6 +52,8 @@ typedef struct
 /** sl_replay_buffers_init: FALSE with SL_ERROR_LIMIT when there is no memory; to be cleared in any case. */
 gboolean sl_replay_buffers_init (SlReplayBuffers *buffers, const SlBlackBoxInfo *info, GError **error);
 void sl_replay_buffers_clear (SlReplayBuffers *buffers);
+/** sl_replay_buffers_run: runs @session, of a model with the recorded tensors; what it holds (sl_session_held()) is taken from behind the inputs. */
+SlStatus sl_replay_buffers_run (SlReplayBuffers *buffers, SlSession *session);
 /** SlReplayTolerance: a value that is not further away than @of_value of it and @of_range of the range does not differ. What is no finite number
  *  is near to nothing but itself, bit for bit. */
 typedef struct

@@ -6,6 +6,7 @@
 
 #include "base/show.h"
 #include "models/convert.h"
+#include "models/state.h"
 #include "tools/command.h"
 #include "tools/options.h"
 
@@ -14,6 +15,7 @@ convert (const SlModelOptions *options, const char *path, GError **error)
 {
   SlModelLoadOptions how = sl_limit_options_load (&options->limits, FALSE);
   how.keep_activations = TRUE;
+  how.state = SL_STATE_NONE; /* the file has every input and output */
   const SlContractOverrides overrides = sl_model_options_overrides (options);
   g_autoptr (SlModel) model = sl_model_load_with (options->model, &overrides, &how, error);
   if (model == NULL)

@@ -143,7 +143,7 @@ write_output (const char *prefix, guint index, const SlTensor *tensor, const voi
 }
 
 static gboolean
-infer (const SlModelOptions *options, char **inputs, const char *prefix, GError **error)
+infer (const SlModelOptions *options, char **inputs, const char *prefix, guint frames, GError **error)
 {
   g_auto (Io) io = { 0 };
   SlModelLoadOptions how = sl_limit_options_load (&options->limits, FALSE);
@@ -160,7 +160,9 @@ infer (const SlModelOptions *options, char **inputs, const char *prefix, GError 
     g_prefix_error (error, "%s: ", options->model);
     return FALSE;
   }
-  SlStatus status = sl_session_run (session, (const void *const *) io.inputs, io.outputs);
+  SlStatus status = SL_STATUS_OK;
+  for (guint i = 0; i < frames && status == SL_STATUS_OK; i++)
+    status = sl_session_run (session, (const void *const *) io.inputs, io.outputs);
   if (notice == NULL)
     notice = sl_session_take_notice (session);
   if (notice != NULL)
@@ -180,12 +182,15 @@ run_infer (int argc, char **argv)
 {
   SlModelOptions options = { 0 };
   g_auto (GStrv) inputs = NULL, rest = NULL;
-  g_autofree char *prefix = NULL;
+  g_autofree char *prefix = NULL, *frames_text = NULL;
+  guint frames = 1;
   g_autoptr (GError) error = NULL;
   const GOptionEntry entries[] = {
     { "model", 'm', 0, G_OPTION_ARG_FILENAME, &options.model, "The model", "FILE" },
     { "input", 'i', 0, G_OPTION_ARG_FILENAME_ARRAY, &inputs, "Bytes of an input, once for each in the model's order", "FILE" },
     { "output", 'o', 0, G_OPTION_ARG_FILENAME, &prefix, "Writes PREFIX.0.bin, PREFIX.1.bin, ...", "PREFIX" },
+    { "frames", 'n', 0, G_OPTION_ARG_STRING, &frames_text,
+      "Run so often on the same inputs, for a model that carries state, and write the last outputs", "N" },
     { "threads", 't', 0, G_OPTION_ARG_STRING, &options.threads_text, "Threads to compute with, 1..64 or auto (default 1)", "N" },
     SL_OPTION_LIMITS (&options.limits),
     SL_OPTION_BACKEND (&options.backend),
@@ -204,8 +209,8 @@ run_infer (int argc, char **argv)
                       options.model == NULL ? "--model FILE"
                       : inputs == NULL      ? "--input FILE"
                                             : "--output PREFIX");
-  else if (sl_model_options_check ("infer", &options))
-    status = infer (&options, inputs, prefix, &error) ? SL_EXIT_OK : SL_EXIT_FAILED;
+  else if (sl_model_options_check ("infer", &options) && sl_options_integer ("infer", "--frames", frames_text, 1, 1000000, &frames))
+    status = infer (&options, inputs, prefix, frames, &error) ? SL_EXIT_OK : SL_EXIT_FAILED;
   if (error != NULL)
     sl_complain ("infer", "%s", error->message);
 done:

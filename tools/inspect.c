@@ -11,6 +11,7 @@
 #include "core/passes/prepare.h"
 #include "core/runtime/session.h"
 #include "models/model.h"
+#include "models/state.h"
 #include "base/json.h"
 #include "tools/command.h"
 #include "tools/contract_preview.h"
@@ -146,6 +147,21 @@ print_picture (const Report *report)
 }
 
 static void
+print_held (const SlGraph *graph)
+{
+  g_autofree char *pairs = sl_state_describe (graph, TRUE), *shown = pairs != NULL ? sl_show (pairs, SL_SHOW_MESSAGE) : NULL;
+  if (pairs == NULL)
+    return;
+  printf ("state\n  carried   %s: each of these inputs gets the output of the frame before\n", shown);
+  for (guint i = 0; i < sl_graph_n_held (graph); i++) {
+    const SlHeldInput *held = sl_graph_held (graph, i);
+    const SlTensor *tensor = sl_graph_tensor (graph, held->input);
+    g_autofree char *described = sl_tensor_describe (tensor), *name = sl_show (tensor->name, SL_SHOW_NAME);
+    printf ("  %u  %s  %s  first %s\n", i, described, name, held->first != NULL ? "as stated by fixed-inputs" : "zeros");
+  }
+}
+
+static void
 print_results (const Report *report)
 {
   const SlLabels *labels = sl_model_contract (report->model)->labels;
@@ -216,6 +232,7 @@ print_text (const Report *report)
   printf ("model  %s (%s)\n", path, sl_model_format (report->model));
   print_tensors ("inputs", graph, sl_graph_n_inputs (graph), sl_graph_declared_input_tensor);
   print_tensors ("outputs", graph, sl_graph_n_outputs (graph), sl_graph_output_tensor);
+  print_held (graph);
   print_picture (report);
   print_results (report);
   print_operator_counts (report);
@@ -346,6 +363,9 @@ print_json (const Report *report)
   g_string_append_printf (out, ",\"format\":\"%s\"", sl_model_format (report->model));
   json_tensors (out, "inputs", graph, sl_graph_n_inputs (graph), sl_graph_declared_input_tensor);
   json_tensors (out, "outputs", graph, sl_graph_n_outputs (graph), sl_graph_output_tensor);
+  g_autofree char *pairs = sl_state_describe (graph, TRUE);
+  g_string_append (out, ",\"state\":");
+  sl_json_append_string (out, pairs);
   json_contract (out, report);
   json_passes (out, report);
   g_string_append (out, ",\"operators\":[");

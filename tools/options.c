@@ -200,6 +200,7 @@ sl_limit_options_clear (SlLimitOptions *limits)
   g_clear_pointer (&limits->work_text, g_free);
   g_clear_pointer (&limits->input_shape, g_free);
   g_clear_pointer (&limits->fixed_inputs, g_free);
+  g_clear_pointer (&limits->state, g_free);
 }
 
 void
@@ -237,7 +238,8 @@ sl_limit_options_load (const SlLimitOptions *limits, gboolean skip_input_quantiz
                                .tensor_limit = (gsize) MIN ((guint64) limits->tensor << 20, G_MAXSIZE / 4),
                                .work_limit = (guint64) limits->work * 1000000000,
                                .input_shape = limits->input_shape,
-                               .fixed_inputs = limits->fixed_inputs };
+                               .fixed_inputs = limits->fixed_inputs,
+                               .state = limits->state };
 }
 
 gboolean

@@ -15,7 +15,7 @@ G_BEGIN_DECLS
 /** What a model may ask for; NULL and 0 = not given. */
 typedef struct
 {
-  char *tensor_text, *work_text, *input_shape, *fixed_inputs;
+  char *tensor_text, *work_text, *input_shape, *fixed_inputs, *state;
   guint tensor, work; /* MiB and billions of multiply-adds, once parsed */
 } SlLimitOptions;
 
@@ -81,7 +81,7 @@ gboolean sl_options_same_file (const char *a, const char *b);
 gboolean sl_options_apart (const char *command, const char *option, const char *path, const char *name, const char *other);
 /** sl_options_choice: *@text becomes the spelling in @choices (NULL-terminated) that it equals in any case. */
 gboolean sl_options_choice (const char *command, const char *option, char **text, const char *const *choices);
-/** SL_OPTION_LIMITS: entries for --tensor-limit, --work-limit, --input-shape and --fixed-inputs that put their texts into @limits. */
+/** SL_OPTION_LIMITS: entries for --tensor-limit, --work-limit, --input-shape, --fixed-inputs and --state that put their texts into @limits. */
 #define SL_OPTION_LIMITS(limits)                                                                                                             \
   { "tensor-limit",                                                                                                                          \
     0,                                                                                                                                       \
@@ -94,9 +94,11 @@ gboolean sl_options_choice (const char *command, const char *option, char **text
       "N" },                                                                                                                                 \
     { "input-shape", 0, 0, G_OPTION_ARG_STRING, &(limits)->input_shape, "Size of an input that the model leaves open, such as 1,3,224,224",  \
       "N,N,..." },                                                                                                                           \
+    { "fixed-inputs",   0, 0, G_OPTION_ARG_STRING, &(limits)->fixed_inputs, "Inputs that are always the same, such as 1=style.npy or 1=0.5", \
+      "INPUT=VALUE;..." },                                                                                                                   \
   {                                                                                                                                          \
-    "fixed-inputs", 0, 0, G_OPTION_ARG_STRING, &(limits)->fixed_inputs, "Inputs that are always the same, such as 1=style.npy or 1=0.5",     \
-      "INPUT=VALUE;..."                                                                                                                      \
+    "state", 0, 0, G_OPTION_ARG_STRING, &(limits)->state,                                                                                    \
+      "Inputs that get an output of the frame before, such as h0=hn,c0=cn, or none (default: told by names)", "INPUT=OUTPUT,..."             \
   }
 /** SL_OPTION_BACKEND: entries for --backend, --provider, --provider-options, --delegate and --fallback. */
 #define SL_OPTION_BACKEND(given)                                                                                                                \

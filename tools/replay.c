@@ -10,6 +10,7 @@
 #include "base/cpu.h"
 #include "base/json.h"
 #include "base/show.h"
+#include "models/state.h"
 #include "replay/replay.h"
 #include "tools/command.h"
 #include "tools/options.h"
@@ -208,6 +209,9 @@ replay (const Options *options, const char *path, GError **error)
   SlModelLoadOptions how = sl_limit_options_load (&options->limits, info->skips_input_quantize);
   if (how.input_shape == NULL)
     how.input_shape = info->input_shape;
+  if (how.state == NULL)
+    how.state = info->state != NULL ? info->state : SL_STATE_NONE;
+  how.handed_inputs = info->handed;
   g_autoptr (SlModel) model = sl_model_load_with (options->model != NULL ? options->model : info->model, NULL, &how, error);
   if (model == NULL) {
     if (options->model == NULL)

@@ -27,9 +27,10 @@ struct _SlExternalSession
   SlExternalModel *model;
   gpointer runner;
   guint n_inputs;
-  gboolean resized;            /* inputs have sizes that the runtime has not seen yet, so its outputs may have others, too */
-  gint32 from[SL_MAX_IO];      /* by input of the runtime: ours, or -1 for a constant */
-  const void *data[SL_MAX_IO]; /* by input of the runtime: constants, and what is being run on */
+  gboolean resized;               /* inputs have sizes that the runtime has not seen yet, so its outputs may have others, too */
+  gint32 from[SL_MAX_IO];         /* by input of the runtime: ours, or -1 for a constant */
+  guint n_outputs, to[SL_MAX_IO]; /* by output of the runtime: ours */
+  const void *data[SL_MAX_IO];    /* by input of the runtime: constants, and what is being run on */
   char failure[SL_FAILURE_SIZE];
 };
 
@@ -208,11 +209,13 @@ check_edge (const SlExternalModel *model, const char *what, guint i, const SlTen
 static const SlTensor *
 find_by_name (const SlGraph *graph, const char *name, gint32 *index)
 {
+  guint n;
+  const gint32 *inputs = sl_graph_all_inputs (graph, &n, NULL);
   g_autofree char *shown = sl_show (name, SL_SHOW_NAME);
-  for (guint i = 0; i < sl_graph_n_inputs (graph); i++)
-    if (strcmp (sl_graph_input_tensor (graph, i)->name, shown) == 0) {
+  for (guint i = 0; i < n; i++)
+    if (strcmp (sl_graph_tensor (graph, inputs[i])->name, shown) == 0) {
       *index = (gint32) i;
-      return sl_graph_input_tensor (graph, i);
+      return sl_graph_tensor (graph, inputs[i]);
     }
   *index = -1;
   for (guint i = 0; i < sl_graph_n_tensors (graph); i++) {
@@ -221,6 +224,16 @@ find_by_name (const SlGraph *graph, const char *name, gint32 *index)
       return tensor;
   }
   return NULL;
+}
+
+/* Where @places have @place. */
+static guint
+find_place (const guint8 *places, guint n, guint place)
+{
+  guint i = 0;
+  while (i < n && places[i] != place)
+    i++;
+  return i;
 }
 
 /* As check_edge() for an input, of which the runtime may leave sizes open by 1. */
@@ -250,15 +263,18 @@ static gboolean
 match_inputs (SlExternalSession *session, const SlGraph *graph, SlRuntimeEdges *edges, GError **error)
 {
   const SlRuntimeEdges *theirs = &session->model->edges;
-  const gboolean all = theirs->n_inputs == sl_graph_n_inputs (graph);
-  guint taken = 0;
+  const guint8 *places;
+  guint n, taken = 0;
+  sl_graph_all_inputs (graph, &n, &places);
+  const gboolean all = theirs->n_inputs == n;
   session->n_inputs = theirs->n_inputs;
   for (guint i = 0; i < theirs->n_inputs; i++) {
-    gint32 index = (gint32) i;
-    const SlTensor *ours = all ? sl_graph_declared_input_tensor (graph, i) : find_by_name (graph, theirs->inputs[i].name, &index);
+    gint32 index = (gint32) find_place (places, n, i);
+    const SlTensor *ours =
+      all ? sl_graph_declared_input_tensor (graph, (guint) index) : find_by_name (graph, theirs->inputs[i].name, &index);
     if (ours == NULL) {
       g_set_error (error, SL_ERROR, SL_ERROR_SHAPE, "%s: its input %u '%s' is none of the %u that are stated here", session->model->title,
-                   i, theirs->inputs[i].name, sl_graph_n_inputs (graph));
+                   i, theirs->inputs[i].name, n);
       return FALSE;
     }
     if (!check_input (session, i, ours, error))
@@ -269,24 +285,26 @@ match_inputs (SlExternalSession *session, const SlGraph *graph, SlRuntimeEdges *
     memcpy (edges->inputs[i].dims, ours->dims, sizeof ours->dims);
     edges->inputs[i].bytes = ours->bytes;
   }
-  if (taken == sl_graph_n_inputs (graph))
+  if (taken == n)
     return TRUE;
-  g_set_error (error, SL_ERROR, SL_ERROR_SHAPE, "%s: it takes %u of the model's %u inputs", session->model->title, taken,
-               sl_graph_n_inputs (graph));
+  g_set_error (error, SL_ERROR, SL_ERROR_SHAPE, "%s: it takes %u of the model's %u inputs", session->model->title, taken, n);
   return FALSE;
 }
 
 static gboolean
-match_outputs (const SlExternalSession *session, const SlGraph *graph, SlRuntimeEdges *edges, GError **error)
+match_outputs (SlExternalSession *session, const SlGraph *graph, SlRuntimeEdges *edges, GError **error)
 {
   const SlRuntimeEdges *theirs = &session->model->edges;
-  if (theirs->n_outputs != sl_graph_n_outputs (graph)) {
-    g_set_error (error, SL_ERROR, SL_ERROR_SHAPE, "%s: expected %u outputs, got %u", session->model->title, sl_graph_n_outputs (graph),
+  const guint8 *places;
+  const gint32 *outputs = sl_graph_all_outputs (graph, &session->n_outputs, &places);
+  if (theirs->n_outputs != session->n_outputs) {
+    g_set_error (error, SL_ERROR, SL_ERROR_SHAPE, "%s: expected %u outputs, got %u", session->model->title, session->n_outputs,
                  theirs->n_outputs);
     return FALSE;
   }
   for (guint i = 0; i < theirs->n_outputs; i++) {
-    const SlTensor *ours = sl_graph_output_tensor (graph, i);
+    session->to[i] = find_place (places, session->n_outputs, i);
+    const SlTensor *ours = sl_graph_tensor (graph, outputs[session->to[i]]);
     if (theirs->outputs[i].rank > 0 && !check_output (session, i, ours, error))
       return FALSE;
     edges->outputs[i].dtype = ours->dtype;
@@ -335,7 +353,10 @@ sl_external_session_run (SlExternalSession *session, const void *const *inputs, 
   for (guint i = 0; i < session->n_inputs; i++)
     if (session->from[i] >= 0)
       session->data[i] = inputs[session->from[i]];
-  return session->model->row->run (session->runner, session->data, outputs, session->failure);
+  void *to[SL_MAX_IO];
+  for (guint i = 0; i < session->n_outputs; i++)
+    to[i] = outputs[session->to[i]];
+  return session->model->row->run (session->runner, session->data, to, session->failure);
 }
 
 const char *

@@ -214,6 +214,8 @@ sl_graph_set_io (SlGraph *graph, const gint32 *inputs, guint n_inputs, const gin
   graph->n_outputs = n_outputs;
   memcpy (graph->inputs, inputs, n_inputs * sizeof inputs[0]);
   memcpy (graph->outputs, outputs, n_outputs * sizeof outputs[0]);
+  for (guint i = 0; i < SL_MAX_IO; i++)
+    graph->input_at[i] = graph->output_at[i] = (guint8) i;
   return TRUE;
 }
 
@@ -224,6 +226,81 @@ sl_graph_fix_input (SlGraph *graph, guint i, const void *data)
   g_array_index (graph->tensors, SlTensor, graph->inputs[i]).data = data;
   graph->n_inputs--;
   memmove (&graph->inputs[i], &graph->inputs[i + 1], (graph->n_inputs - i) * sizeof graph->inputs[0]);
+  memmove (&graph->input_at[i], &graph->input_at[i + 1], (graph->n_inputs - i) * sizeof graph->input_at[0]);
+}
+
+/* Tensor @i of the first *@n goes behind all @all of them. */
+static void
+move_behind (gint32 *tensors, guint8 *places, guint *n, guint all, guint i)
+{
+  const gint32 tensor = tensors[i];
+  const guint8 place = places[i];
+  memmove (&tensors[i], &tensors[i + 1], (all - i - 1) * sizeof tensors[0]);
+  memmove (&places[i], &places[i + 1], (all - i - 1) * sizeof places[0]);
+  tensors[all - 1] = tensor;
+  places[all - 1] = place;
+  (*n)--;
+}
+
+void
+sl_graph_hold_input (SlGraph *graph, guint i, gint output, gboolean shown, const void *first)
+{
+  g_return_if_fail (graph->prepared && i < graph->n_inputs && graph->n_inputs > 1 && output < (gint) graph->n_outputs);
+  SlHeldInput *held = &graph->held[graph->n_held];
+  *held = (SlHeldInput){ .input = graph->inputs[i], .output = output < 0 ? -1 : graph->outputs[output], .at = -1, .first = first };
+  move_behind (graph->inputs, graph->input_at, &graph->n_inputs, graph->n_inputs + graph->n_held, i);
+  graph->n_held++;
+  if (output < 0)
+    return;
+  if (shown) {
+    held->at = output;
+    return;
+  }
+  g_return_if_fail (graph->n_outputs > 1);
+  move_behind (graph->outputs, graph->output_at, &graph->n_outputs, graph->n_outputs + graph->n_carried, (guint) output);
+  graph->n_carried++;
+  for (guint k = 0; k + 1 < graph->n_held; k++)
+    if (graph->held[k].at > output)
+      graph->held[k].at--;
+}
+
+guint
+sl_graph_n_held (const SlGraph *graph)
+{
+  return graph->n_held;
+}
+
+const SlHeldInput *
+sl_graph_held (const SlGraph *graph, guint i)
+{
+  return &graph->held[i];
+}
+
+gboolean
+sl_graph_carries_state (const SlGraph *graph)
+{
+  for (guint i = 0; i < graph->n_held; i++)
+    if (graph->held[i].output >= 0)
+      return TRUE;
+  return FALSE;
+}
+
+const gint32 *
+sl_graph_all_inputs (const SlGraph *graph, guint *n, const guint8 **places)
+{
+  *n = graph->n_inputs + graph->n_held;
+  if (places != NULL)
+    *places = graph->input_at;
+  return graph->inputs;
+}
+
+const gint32 *
+sl_graph_all_outputs (const SlGraph *graph, guint *n, const guint8 **places)
+{
+  *n = graph->n_outputs + graph->n_carried;
+  if (places != NULL)
+    *places = graph->output_at;
+  return graph->outputs;
 }
 
 guint
@@ -355,7 +432,7 @@ sl_graph_attach (SlGraph *graph, gpointer (*make) (void), GDestroyNotify destroy
 const SlTensor *
 sl_graph_declared_input_tensor (const SlGraph *graph, guint i)
 {
-  return graph->skipped ? sl_graph_tensor (graph, graph->declared_input) : sl_graph_input_tensor (graph, i);
+  return graph->skipped && i == 0 ? sl_graph_tensor (graph, graph->declared_input) : sl_graph_input_tensor (graph, i);
 }
 
 gboolean

@@ -31,6 +31,19 @@ G_BEGIN_DECLS
 #define SL_MAX_TENSOR_BYTES ((gsize) 1 << 30)
 
 /**
+ * SlHeldInput: an input that sessions have memory for, since nobody gives it with each run: state that a model carries from run to run, or a
+ * tensor that stays until there is another.
+ * @input, @output: tensors; @output -1 = nothing of the model becomes the next run's input
+ * @at: place of @output among the graph's outputs where it is one of them, too, else -1
+ * @first: (nullable): what the first run gets; NULL = zeros
+ */
+typedef struct
+{
+  gint32 input, output, at;
+  const void *first;
+} SlHeldInput;
+
+/**
  * SlNode:
  * @op: what it does
  * @index: position in the model file, for messages
@@ -114,6 +127,18 @@ guint sl_graph_n_inputs (const SlGraph *graph);
 /** sl_graph_fix_input: input @i becomes a constant with @data, which lives as long as @graph, and is no input any more; the graph has others and is
  *  not prepared. */
 void sl_graph_fix_input (SlGraph *graph, guint i, const void *data);
+/** sl_graph_hold_input: input @i becomes one that sessions hold and is none of the graph's inputs any more; output @output (-1 = none), of the same type and
+ *  size, is what the next run gets, and none of the outputs any more unless it is @shown. The graph is prepared, nobody runs it yet, and it has other
+ *  inputs and outputs. @first lives as long as @graph. */
+void sl_graph_hold_input (SlGraph *graph, guint i, gint output, gboolean shown, const void *first);
+guint sl_graph_n_held (const SlGraph *graph);
+const SlHeldInput *sl_graph_held (const SlGraph *graph, guint i);
+/** sl_graph_carries_state: whether what a run gives depends on the runs before. */
+gboolean sl_graph_carries_state (const SlGraph *graph);
+/** sl_graph_all_inputs, sl_graph_all_outputs: (transfer none): tensors: first those of sl_graph_input() and sl_graph_output(), then those
+ *  of held inputs, in their order. @places: (out) (optional) (transfer none): which input or output of the model each is. */
+const gint32 *sl_graph_all_inputs (const SlGraph *graph, guint *n, const guint8 **places);
+const gint32 *sl_graph_all_outputs (const SlGraph *graph, guint *n, const guint8 **places);
 guint sl_graph_n_outputs (const SlGraph *graph);
 /** sl_node_input: (nullable): the tensor behind input @i, NULL when it is omitted or past the last. Writable for operators and passes. */
 SlTensor *sl_node_input (const SlGraph *graph, const SlNode *node, guint i);

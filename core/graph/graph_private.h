@@ -18,7 +18,10 @@ struct _SlGraph
   GArray *tensors; /* of SlTensor */
   GArray *nodes;   /* of SlNode, execution order */
   guint n_inputs, n_outputs;
-  gint32 inputs[SL_MAX_IO], outputs[SL_MAX_IO];
+  guint n_held, n_carried;                          /* that stand behind the inputs and the outputs */
+  gint32 inputs[SL_MAX_IO], outputs[SL_MAX_IO];     /* those of the model and, behind them, those of sl_graph_hold_input() */
+  guint8 input_at[SL_MAX_IO], output_at[SL_MAX_IO]; /* by place here: the place in the model */
+  SlHeldInput held[SL_MAX_IO];
   guint pass_changes[SL_MAX_PASSES]; /* by position in the pass table */
   gsize limit;                       /* bytes */
   guint64 work_limit;                /* multiply-adds a run */

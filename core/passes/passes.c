@@ -28,7 +28,7 @@ sl_pass_index_init (SlPassIndex *index, const SlGraph *graph)
     for (guint k = 0; k < node->n_outputs; k++)
       index->producer[node->outputs[k]] = (gint32) i;
   }
-  for (guint i = 0; i < graph->n_outputs; i++)
+  for (guint i = 0; i < graph->n_outputs + graph->n_carried; i++)
     index->consumers[graph->outputs[i]]++;
 }
 

@@ -22,7 +22,7 @@ find_node (const SlGraph *graph)
       found = (gint) i;
   }
   sl_pass_index_clear (&index);
-  for (guint i = 0; found >= 0 && i < graph->n_outputs; i++)
+  for (guint i = 0; found >= 0 && i < graph->n_outputs + graph->n_carried; i++)
     if (graph->outputs[i] == sl_graph_node (graph, (guint) found)->outputs[0])
       return -1;
   return found;

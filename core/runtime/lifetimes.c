@@ -35,8 +35,10 @@ find_last_uses (Layout *l)
     for (guint k = 0; k < node->n_outputs; k++)
       l->last_use[l->roots[node->outputs[k]]] = (gint32) i;
   }
-  for (guint i = 0; i < sl_graph_n_outputs (l->graph); i++) /* copied out after the last node */
-    l->last_use[l->roots[sl_graph_output (l->graph, i)]] = (gint32) sl_graph_n_nodes (l->graph);
+  guint n;
+  const gint32 *outputs = sl_graph_all_outputs (l->graph, &n, NULL);
+  for (guint i = 0; i < n; i++) /* copied out after the last node */
+    l->last_use[l->roots[outputs[i]]] = (gint32) sl_graph_n_nodes (l->graph);
 }
 
 /* The block of an input that node @i may write over, -1 = none. */

@@ -75,6 +75,7 @@ fastest (SlGraph *graph, GError **error)
     sl_session_free (best);
     best = g_steal_pointer (&next);
   }
+  sl_session_reset (best);
   return g_steal_pointer (&best);
 }
 

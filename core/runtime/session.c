@@ -37,9 +37,18 @@ typedef struct
   gsize bytes;
 } CopyOut;
 
+/** Memory of a held input (core/graph/graph.h). @next is where a run writes what the next one gets; NULL where the caller gets that, too. */
+typedef struct
+{
+  void *now, *next;
+} Held;
+
 struct _SlSession
 {
   SlGraph *graph;
+  const gint32 *inputs, *outputs; /* tensors: the graph's, and behind them those of held inputs */
+  guint n_inputs, n_outputs, n_held;
+  Held *held;
   SlHost host;                       /* what backends see */
   gpointer threads[SL_MAX_BACKENDS]; /* by row of the table: those that the backend started */
   void *block;                       /* intermediate tensors */
@@ -191,8 +200,8 @@ keep_constants (const SlSession *session, SlFileImage *file)
         sl_file_image_keep (file, input->data, input->bytes);
     }
   }
-  for (guint i = 0; i < sl_graph_n_outputs (session->graph); i++) {
-    const SlTensor *root = sl_graph_tensor (session->graph, session->roots[sl_graph_output (session->graph, i)]);
+  for (guint i = 0; i < session->n_outputs; i++) {
+    const SlTensor *root = sl_graph_tensor (session->graph, session->roots[session->outputs[i]]);
     if (root->data != NULL)
       sl_file_image_keep (file, root->data, root->bytes);
   }
@@ -281,17 +290,17 @@ ready_steps (SlSession *session, GError **error)
 static void
 bind_outputs (SlSession *session, guint8 *bound)
 {
-  for (guint i = 0; i < sl_graph_n_inputs (session->graph); i++)
-    bound[session->roots[sl_graph_input (session->graph, i)]] = 1;
-  for (guint i = 0; i < sl_graph_n_outputs (session->graph); i++) {
-    const gint32 root = session->roots[sl_graph_output (session->graph, i)];
+  for (guint i = 0; i < session->n_inputs; i++)
+    bound[session->roots[session->inputs[i]]] = 1;
+  for (guint i = 0; i < session->n_outputs; i++) {
+    const gint32 root = session->roots[session->outputs[i]];
     session->output_root[i] = root;
     if (!bound[root] && sl_graph_tensor (session->graph, root)->data == NULL) {
       bound[root] = 1;
       continue;
     }
     session->output_root[i] = -1;
-    session->copies[session->n_copies++] = (CopyOut){ i, root, sl_graph_output_tensor (session->graph, i)->bytes };
+    session->copies[session->n_copies++] = (CopyOut){ i, root, sl_graph_tensor (session->graph, session->outputs[i])->bytes };
   }
 }
 
@@ -390,6 +399,85 @@ weights_free (gpointer weights)
   sl_weight_cache_free (weights);
 }
 
+/* Real zeros of @tensor. */
+static void
+fill_zeros (const SlTensor *tensor, void *data)
+{
+  const gint32 zero = sl_tensor_zero_point (tensor);
+  const gsize size = sl_dtype_size (tensor->dtype);
+  memset (data, 0, tensor->bytes);
+  for (gsize at = 0; zero != 0 && at < tensor->bytes; at += size)
+    memcpy ((guint8 *) data + at, &zero, MIN (size, sizeof zero)); /* little-endian */
+}
+
+static void
+start_anew (SlSession *session, gboolean state_alone)
+{
+  for (guint i = 0; i < session->n_held; i++) {
+    const SlHeldInput *held = sl_graph_held (session->graph, i);
+    const SlTensor *tensor = sl_graph_tensor (session->graph, held->input);
+    if (state_alone && held->output < 0)
+      continue;
+    if (held->first != NULL)
+      memcpy (session->held[i].now, held->first, tensor->bytes);
+    else
+      fill_zeros (tensor, session->held[i].now);
+  }
+}
+
+void
+sl_session_reset (SlSession *session)
+{
+  start_anew (session, FALSE);
+}
+
+void
+sl_session_forget (SlSession *session)
+{
+  start_anew (session, TRUE);
+}
+
+void *
+sl_session_held (SlSession *session, guint i)
+{
+  return session->held[i].now;
+}
+
+void
+sl_session_all_inputs (const SlSession *session, const void *const *inputs, const void **all)
+{
+  const guint n = sl_graph_n_inputs (session->graph);
+  memcpy (all, inputs, n * sizeof inputs[0]);
+  for (guint i = 0; i < session->n_held; i++)
+    all[n + i] = session->held[i].now;
+}
+
+/* What every session has: the graph, and memory for its held inputs. */
+static SlSession *
+start (SlGraph *graph, GError **error)
+{
+  g_autoptr (SlSession) session = g_new0 (SlSession, 1);
+  gboolean memory = TRUE;
+  session->graph = sl_graph_ref (graph);
+  session->inputs = sl_graph_all_inputs (graph, &session->n_inputs, NULL);
+  session->outputs = sl_graph_all_outputs (graph, &session->n_outputs, NULL);
+  session->n_held = sl_graph_n_held (graph);
+  session->held = g_new0 (Held, session->n_held);
+  for (guint i = 0; i < session->n_held; i++) {
+    const SlHeldInput *held = sl_graph_held (graph, i);
+    const gsize bytes = sl_graph_tensor (graph, held->input)->bytes;
+    memory &= (session->held[i].now = sl_tensor_buffer_new (bytes)) != NULL;
+    if (held->output >= 0 && held->at < 0)
+      memory &= (session->held[i].next = sl_tensor_buffer_new (bytes)) != NULL;
+  }
+  if (memory) {
+    sl_session_reset (session);
+    return g_steal_pointer (&session);
+  }
+  g_set_error (error, SL_ERROR, SL_ERROR_LIMIT, "no memory for the model's state");
+  return NULL;
+}
+
 SlSession *
 sl_session_new_full (SlGraph *graph, guint threads, gboolean profile, GError **error)
 {
@@ -403,8 +491,9 @@ sl_session_new_full (SlGraph *graph, guint threads, gboolean profile, GError **e
   }
   if (!open_backends (error))
     return NULL;
-  g_autoptr (SlSession) session = g_new0 (SlSession, 1);
-  session->graph = sl_graph_ref (graph);
+  g_autoptr (SlSession) session = start (graph, error);
+  if (session == NULL)
+    return NULL;
   session->host = (SlHost){ .graph = graph, .threads = threads, .arena = sl_arena_new () };
   session->host.weights = sl_graph_attach (graph, weights_new, weights_free);
   session->roots = sl_roots_new (graph);
@@ -423,8 +512,9 @@ sl_session_new_full (SlGraph *graph, guint threads, gboolean profile, GError **e
 SlSession *
 sl_session_new_external (SlGraph *graph, SlExternalModel *model, guint threads, GError **error)
 {
-  g_autoptr (SlSession) session = g_new0 (SlSession, 1);
-  session->graph = sl_graph_ref (graph);
+  g_autoptr (SlSession) session = start (graph, error);
+  if (session == NULL)
+    return NULL;
   session->host = (SlHost){ .graph = graph, .threads = sl_threads_resolve (threads) };
   session->stats = (SlSessionStats){ .nodes = sl_graph_n_nodes (graph), .steps = 1, .weight_bytes = sl_graph_constant_bytes (graph) };
   session->external = sl_external_session_new (model, graph, error);
@@ -444,6 +534,11 @@ sl_session_free (SlSession *session)
     return;
   sl_external_session_free (session->external);
   sl_session_free (session->instead);
+  for (guint i = 0; i < session->n_held; i++) {
+    sl_tensor_buffer_free (session->held[i].now);
+    sl_tensor_buffer_free (session->held[i].next);
+  }
+  g_free (session->held);
   g_free (session->notice);
   clear_steps (session);
   for (guint i = 0; i < SL_MAX_BACKENDS; i++)
@@ -512,6 +607,24 @@ run_steps (SlSession *session)
   return SL_STATUS_OK;
 }
 
+/* With every input and output that the model has. */
+static SlStatus
+run_ours (SlSession *session, const void *const *inputs, void *const *outputs)
+{
+  for (guint i = 0; i < session->n_inputs; i++)
+    session->memory[session->roots[session->inputs[i]]] = (void *) inputs[i];
+  for (guint i = 0; i < session->n_outputs; i++)
+    if (session->output_root[i] >= 0)
+      session->memory[session->output_root[i]] = outputs[i];
+  const SlStatus status = run_steps (session);
+  rest_threads (session);
+  if (status != SL_STATUS_OK)
+    return status;
+  for (guint i = 0; i < session->n_copies; i++)
+    memcpy (outputs[session->copies[i].output], session->memory[session->copies[i].root], session->copies[i].bytes);
+  return SL_STATUS_OK;
+}
+
 /* What the runtime of others failed, a session of ours repeats, if that can be made. */
 static SlStatus
 fall_back (SlSession *session, const void *const *inputs, void *const *outputs)
@@ -523,7 +636,7 @@ fall_back (SlSession *session, const void *const *inputs, void *const *outputs)
   if (session->instead == NULL)
     return SL_STATUS_BACKEND_FAILED;
   session->notice = g_strdup_printf ("%s failed, so Sightline runs the model on the CPU from here on: %s", title, said);
-  return sl_session_run (session->instead, inputs, outputs);
+  return run_ours (session->instead, inputs, outputs);
 }
 
 static SlStatus
@@ -532,7 +645,7 @@ run_external (SlSession *session, const void *const *inputs, void *const *output
   if (g_atomic_int_get (&session->cancelled))
     return SL_STATUS_CANCELLED;
   if (session->instead != NULL)
-    return sl_session_run (session->instead, inputs, outputs);
+    return run_ours (session->instead, inputs, outputs);
   if (sl_external_session_run (session->external, inputs, outputs))
     return SL_STATUS_OK;
   if (g_atomic_int_get (&session->cancelled))
@@ -540,23 +653,47 @@ run_external (SlSession *session, const void *const *inputs, void *const *output
   return session->fallback ? fall_back (session, inputs, outputs) : SL_STATUS_BACKEND_FAILED;
 }
 
+/* What this run gave is what the next one gets. */
+static void
+carry (SlSession *session, void *const *outputs)
+{
+  for (guint i = 0; i < session->n_held; i++) {
+    Held *memory = &session->held[i];
+    const SlHeldInput *held = sl_graph_held (session->graph, i);
+    void *before = memory->now;
+    if (held->at >= 0)
+      memcpy (memory->now, outputs[held->at], sl_graph_tensor (session->graph, held->input)->bytes);
+    if (memory->next == NULL)
+      continue;
+    memory->now = memory->next;
+    memory->next = before;
+  }
+}
+
+static SlStatus
+run_held (SlSession *session, const void *const *inputs, void *const *outputs)
+{
+  const void *all_inputs[SL_MAX_IO];
+  void *all_outputs[SL_MAX_IO];
+  guint n_outputs = sl_graph_n_outputs (session->graph);
+  sl_session_all_inputs (session, inputs, all_inputs);
+  memcpy (all_outputs, outputs, n_outputs * sizeof outputs[0]);
+  for (guint i = 0; i < session->n_held; i++)
+    if (session->held[i].next != NULL)
+      all_outputs[n_outputs++] = session->held[i].next;
+  const SlStatus status =
+    session->external != NULL ? run_external (session, all_inputs, all_outputs) : run_ours (session, all_inputs, all_outputs);
+  if (status == SL_STATUS_OK)
+    carry (session, outputs);
+  return status;
+}
+
 SlStatus
 sl_session_run (SlSession *session, const void *const *inputs, void *const *outputs)
 {
-  if (session->external != NULL)
-    return run_external (session, inputs, outputs);
-  for (guint i = 0; i < sl_graph_n_inputs (session->graph); i++)
-    session->memory[session->roots[sl_graph_input (session->graph, i)]] = (void *) inputs[i];
-  for (guint i = 0; i < sl_graph_n_outputs (session->graph); i++)
-    if (session->output_root[i] >= 0)
-      session->memory[session->output_root[i]] = outputs[i];
-  const SlStatus status = run_steps (session);
-  rest_threads (session);
-  if (status != SL_STATUS_OK)
-    return status;
-  for (guint i = 0; i < session->n_copies; i++)
-    memcpy (outputs[session->copies[i].output], session->memory[session->copies[i].root], session->copies[i].bytes);
-  return SL_STATUS_OK;
+  if (session->n_held > 0)
+    return run_held (session, inputs, outputs);
+  return session->external != NULL ? run_external (session, inputs, outputs) : run_ours (session, inputs, outputs);
 }
 
 void

@@ -85,6 +85,14 @@ void sl_session_free (SlSession *session);
  * Not thread-safe: one run at a time per session. Does not allocate after the first run with given pointers.
  */
 SlStatus sl_session_run (SlSession *session, const void *const *inputs, void *const *outputs);
+/** sl_session_reset: every input that is held is what it is before the first run. Between runs, in their thread. */
+void sl_session_reset (SlSession *session);
+/** sl_session_forget: likewise state that the model carries from run to run, and no other input. */
+void sl_session_forget (SlSession *session);
+/** sl_session_held: (transfer none): memory of held input @i (core/graph/graph.h), to read or to write between runs; another one after each run. */
+void *sl_session_held (SlSession *session, guint i);
+/** sl_session_all_inputs: fills @all, of up to SL_MAX_IO: @inputs of the next run and, behind them, what is held. */
+void sl_session_all_inputs (const SlSession *session, const void *const *inputs, const void **all);
 /** sl_session_status_text: (transfer none): what the last run's status means. */
 const char *sl_session_status_text (const SlSession *session, SlStatus status);
 /** sl_session_cancel: any thread: makes a run return SL_STATUS_CANCELLED before its next step, and later runs at once, until called with

@@ -32,6 +32,7 @@ SlPredictor *sl_predictor_new_shared (SlPredictor *other, GError **error);
 gboolean sl_predictor_load (SlPredictor *self, GError **error);
 SlPredictions *sl_predictor_predict (SlPredictor *self, SlFrame *frame, GError **error);
 SlPredictions *sl_predictor_predict_bytes (SlPredictor *self, const char *format, guint width, guint height, GBytes *data, GError **error);
+void sl_predictor_reset (SlPredictor *self);
 gboolean sl_predictor_get_input_size (SlPredictor *self, guint *width, guint *height);
 char *sl_predictor_dup_summary (SlPredictor *self);
 

@@ -20,6 +20,7 @@
 #include "models/tflite/schema.h"
 #include "models/tflite/sparse.h"
 #include "models/tflite/types.h"
+#include "models/tflite/variables.h"
 
 #define MAX_CODES 4096
 #define MAX_NAME 4096
@@ -44,7 +45,8 @@ typedef struct
   SlFlatBuffer fb;
   SlGraph *graph;
   SlArena *arena;
-  SlFbVector buffers, tensors, operators, inputs, outputs;
+  SlFbVector subgraphs, buffers, tensors, operators, inputs, outputs;
+  TflVariables *variables;
   guint64 copied, dense;
   GArray *codes;
   GStrv given; /* shapes that the user states for the inputs */
@@ -63,6 +65,7 @@ static void
 reader_clear (Reader *reader)
 {
   g_clear_pointer (&reader->codes, g_array_unref);
+  g_clear_pointer (&reader->variables, tfl_variables_free);
   g_clear_pointer (&reader->signed_copies, g_free);
   g_clear_pointer (&reader->used, g_free);
   g_clear_pointer (&reader->given, g_strfreev);
@@ -139,6 +142,7 @@ open_model (Reader *reader, SlFbTable *model, GError **error)
     return FALSE;
   }
   const SlFbTable subgraph = sl_fb_vector_table (&subgraphs, 0);
+  reader->subgraphs = subgraphs;
   reader->buffers = sl_fb_vector (model, TFL_MODEL_BUFFERS, 4);
   reader->tensors = sl_fb_vector (&subgraph, TFL_SUBGRAPH_TENSORS, 4);
   reader->operators = sl_fb_vector (&subgraph, TFL_SUBGRAPH_OPERATORS, 4);
@@ -177,8 +181,30 @@ read_codes (Reader *reader, const SlFbTable *model, GError **error)
   return sl_fb_check (&reader->fb, error);
 }
 
+static gint32
+builtin_of (gpointer data, guint32 code)
+{
+  const Reader *reader = data;
+  return code < reader->codes->len && g_array_index (reader->codes, Code, code).custom == NULL
+           ? g_array_index (reader->codes, Code, code).builtin
+           : -1;
+}
+
 static gboolean
-mark_used (Reader *reader, const SlFbVector *indices, const TflOp *op, const char *what, gint32 lowest, GError **error)
+find_any_buffer (gpointer data, guint32 index, const guint8 **bytes, gsize *size, GError **error)
+{
+  return find_buffer (data, index, bytes, size, error);
+}
+
+static gboolean
+may_copy_more (gpointer data, guint64 bytes, GError **error)
+{
+  return may_copy (data, bytes, error);
+}
+
+/* @variable: number of an operator of variables, whose handles are no tensors; -1 = another. */
+static gboolean
+mark_used (Reader *reader, const SlFbVector *indices, const TflOp *op, gint32 variable, const char *what, gint32 lowest, GError **error)
 {
   for (guint32 i = 0; i < indices->count; i++) {
     const gint32 index = sl_fb_vector_i32 (indices, i);
@@ -186,7 +212,7 @@ mark_used (Reader *reader, const SlFbVector *indices, const TflOp *op, const cha
       g_set_error (error, SL_ERROR, SL_ERROR_FORMAT, "%s %u is tensor %d; the model has %u tensors", what, i, index, reader->tensors.count);
       return FALSE;
     }
-    if (index >= 0 && !tfl_op_is_state (op, i))
+    if (index >= 0 && !tfl_op_is_state (op, i) && (variable < 0 || tfl_variables_is_value (variable, lowest == 0, i)))
       reader->used[index] = 1;
   }
   return TRUE;
@@ -233,12 +259,14 @@ scan_operators (Reader *reader, GError **error)
       return FALSE;
     }
     const TflOp *op = g_array_index (reader->codes, Code, index).op;
-    if (!mark_used (reader, &inputs, op, "input", -1, error) || !mark_used (reader, &outputs, NULL, "output", 0, error)) {
+    Code *code = &g_array_index (reader->codes, Code, index);
+    const gint32 variable = code->custom == NULL && tfl_variables_is_op (code->builtin) ? code->builtin : -1;
+    if (!mark_used (reader, &inputs, op, variable, "input", -1, error)
+        || !mark_used (reader, &outputs, NULL, variable, "output", 0, error)) {
       g_prefix_error (error, "node %u: ", i);
       return FALSE;
     }
-    Code *code = &g_array_index (reader->codes, Code, index);
-    if (code->op != NULL || code->reported)
+    if (code->op != NULL || code->reported || variable >= 0)
       continue;
     code->reported = TRUE;
     const TflMissing entry = { i, code->builtin, code->custom };
@@ -248,8 +276,8 @@ scan_operators (Reader *reader, GError **error)
     report_missing (reader, missing, error);
     return FALSE;
   }
-  return mark_used (reader, &reader->inputs, NULL, "model input", 0, error)
-         && mark_used (reader, &reader->outputs, NULL, "model output", 0, error);
+  return mark_used (reader, &reader->inputs, NULL, -1, "model input", 0, error)
+         && mark_used (reader, &reader->outputs, NULL, -1, "model output", 0, error);
 }
 
 static gboolean
@@ -628,6 +656,8 @@ read_operator (Reader *reader, guint index, GError **error)
   const SlFbTable node = sl_fb_vector_table (&reader->operators, index);
   const Code *code = &g_array_index (reader->codes, Code, sl_fb_u32 (&node, TFL_OPERATOR_CODE, 0));
   const SlFbVector in = sl_fb_vector (&node, TFL_OPERATOR_INPUTS, 4), out = sl_fb_vector (&node, TFL_OPERATOR_OUTPUTS, 4);
+  if (code->op == NULL)
+    return tfl_variables_read_node (reader->variables, &reader->subgraphs, &node, index, error);
   gint32 inputs[SL_MAX_OPERANDS], outputs[SL_MAX_OPERANDS];
   SlOpParams params = { 0 };
   TflOptions options = { 0 };
@@ -660,8 +690,9 @@ read_operator (Reader *reader, guint index, GError **error)
 }
 
 static gboolean
-read_io (Reader *reader, GError **error)
+read_io (Reader *reader, SlModelMetadata *metadata, GError **error)
 {
+  guint n_inputs = reader->inputs.count, n_outputs = reader->outputs.count;
   gint32 inputs[SL_MAX_IO], outputs[SL_MAX_IO];
   if (reader->inputs.count > SL_MAX_IO || reader->outputs.count > SL_MAX_IO) {
     g_set_error (error, SL_ERROR, SL_ERROR_LIMIT, "the model has %u inputs and %u outputs; expected 1 to %d of each", reader->inputs.count,
@@ -673,7 +704,8 @@ read_io (Reader *reader, GError **error)
   for (guint i = 0; i < reader->outputs.count; i++)
     outputs[i] = sl_fb_vector_i32 (&reader->outputs, i);
   return sl_fb_check (&reader->fb, error)
-         && sl_graph_set_io (reader->graph, inputs, reader->inputs.count, outputs, reader->outputs.count, error);
+         && tfl_variables_finish (reader->variables, reader->operators.count, inputs, &n_inputs, outputs, &n_outputs, metadata, error)
+         && sl_graph_set_io (reader->graph, inputs, n_inputs, outputs, n_outputs, error);
 }
 
 static gboolean
@@ -719,6 +751,7 @@ read_model (GBytes *bytes, const SlReaderSource *source, SlGraph *graph, SlModel
   g_array_set_clear_func (reader.codes, code_clear);
   if (!open_model (&reader, &model, error) || !read_codes (&reader, &model, error))
     return FALSE;
+  reader.variables = tfl_variables_new (&(TflVariableFile){ &reader, &reader.fb, graph, find_any_buffer, builtin_of, may_copy_more });
   reader.used = g_new0 (guint8, MAX (reader.tensors.count, 1));
   reader.signed_copies = g_new0 (gint32, MAX (reader.tensors.count, 1));
   if (!scan_operators (&reader, error))
@@ -729,7 +762,7 @@ read_model (GBytes *bytes, const SlReaderSource *source, SlGraph *graph, SlModel
   for (guint i = 0; i < reader.operators.count; i++)
     if (!read_operator (&reader, i, error))
       return FALSE;
-  return read_io (&reader, error) && read_metadata (&reader, &model, bytes, metadata, error);
+  return read_io (&reader, metadata, error) && read_metadata (&reader, &model, bytes, metadata, error);
 }
 
 static gboolean

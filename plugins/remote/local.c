@@ -5,6 +5,7 @@
 
 #include "core/runtime/session.h"
 #include "models/model.h"
+#include "models/state.h"
 #include "sightline/error.h"
 
 struct _SlRemoteLocal
@@ -32,7 +33,8 @@ open_model (SlRemoteLocal *local, const char *path, const SlContract *contract, 
 {
   const SlModelLoadOptions options = { .skip_input_quantize = contract == NULL || contract->skips_input_quantize };
   local->model = sl_model_load_with (path, NULL, &options, error);
-  if (local->model == NULL)
+  if (local->model == NULL
+      || !sl_state_refuse (sl_model_graph (local->model), "some of the frames go to workers: run it with slinfer", error))
     return FALSE;
   const SlContract *own = sl_model_contract (local->model);
   sl_remote_contract_hash (own, local->hash);

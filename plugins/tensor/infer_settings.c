@@ -19,6 +19,8 @@ sl_infer_settings_clear (SlInferSettings *settings)
   g_clear_pointer (&settings->decoder, g_free);
   g_clear_pointer (&settings->input_shape, g_free);
   g_clear_pointer (&settings->fixed_inputs, g_free);
+  g_clear_pointer (&settings->state, g_free);
+  g_clear_pointer (&settings->handed_inputs, g_free);
   g_clear_pointer (&settings->black_box, g_free);
   g_clear_pointer (&settings->backend, g_free);
   g_clear_pointer (&settings->provider, g_free);
@@ -39,6 +41,8 @@ sl_infer_settings_copy (const SlInferSettings *from, SlInferSettings *to)
   to->decoder = g_strdup (from->decoder);
   to->input_shape = g_strdup (from->input_shape);
   to->fixed_inputs = g_strdup (from->fixed_inputs);
+  to->state = g_strdup (from->state);
+  to->handed_inputs = g_strdup (from->handed_inputs);
   to->black_box = g_strdup (from->black_box);
   to->backend = g_strdup (from->backend);
   to->provider = g_strdup (from->provider);
@@ -124,6 +128,8 @@ sl_infer_settings_load (const SlInferSettings *settings, gboolean skip, SlRecord
                                        .work_limit = (guint64) settings->work_limit * 1000000000,
                                        .input_shape = settings->input_shape,
                                        .fixed_inputs = settings->fixed_inputs,
+                                       .state = settings->state,
+                                       .handed_inputs = settings->handed_inputs,
                                        .any_backend = TRUE,
                                        .backend = { .backend = settings->backend,
                                                     .provider = settings->provider,

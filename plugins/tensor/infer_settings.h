@@ -9,12 +9,12 @@
 
 G_BEGIN_DECLS
 
-/** SlInferSettings: the texts are nullable; zeroed = what may be cleared. */
+/** SlInferSettings: the texts are nullable; zeroed = what may be cleared. @handed_inputs is of no property: what sl_held_inputs_stated() says. */
 typedef struct
 {
-  char *model, *labels, *threads, *mean, *std, *decoder, *input_shape, *fixed_inputs, *black_box, *backend, *provider, *provider_options,
-    *delegate;
-  gint tensor_limit, work_limit, colour, fit, layout, black_box_seconds, black_box_limit, black_box_files;
+  char *model, *labels, *threads, *mean, *std, *decoder, *input_shape, *fixed_inputs, *state, *handed_inputs, *black_box, *backend,
+    *provider, *provider_options, *delegate;
+  gint tensor_limit, work_limit, input_wait, colour, fit, layout, black_box_seconds, black_box_limit, black_box_files;
   gboolean fallback;
 } SlInferSettings;
 

@@ -69,6 +69,7 @@ run_once (const SlContract *contract, SlSession *session, void **inputs, void **
     g_set_error (error, SL_ERROR, SL_ERROR_BACKEND, "%s: trying the model: %s", contract->model, sl_session_status_text (session, status));
     return FALSE;
   }
+  sl_session_reset (session);
   for (guint i = 0; i < contract->n_outputs; i++) {
     const gsize odd = count_odd (&contract->outputs[i], outputs[i]);
     if (odd > 0) {

@@ -122,6 +122,55 @@ def test_second_input():
         1, "content.raw: expected float32[1,1,1,100] for input 'mobilenet_conv/Conv/BiasAdd', got 1769472 bytes")
 
 
+def test_style():
+    """A second model makes the style of another picture: the same as its tensor in a file. With models of arithmetic a white picture gets the colour."""
+    style, content = png("painting.png", 8, 8, (200, 30, 90)), png("content.png", 384, 384, (90, 200, 30))
+    how = ("--mean", "0", "--std", "255", "--decoder", "image,range=0,1")
+    by_style = ("--style", style, "--style-model")
+    run("predict", "--model", model("paint.tflite"), *how, *by_style, model("float_range.tflite"), "--draw", work("painted.png"),
+        png("white.png", 8, 8, (255, 255, 255))).expect(0)
+    assert {pixel for row in media.read_png(work("painted.png")) for pixel in row} == {(200, 30, 90)}
+    wide = run("predict", "--model", model("paint.tflite"), *how, *by_style, model("style_numbers.tflite"), content)
+    wide.expect(1, "input_1: expected float32[1,3], which the model's input 'style' is, got float32[1,100]")
+    one = run("predict", "--model", model("float_range.tflite"), *how, *by_style, model("float_range.tflite"), content)
+    one.expect(1, "pads input_N: no input '1'; the model has 0 'picture' float32[1,8,8,3]")
+    run("predict", "--model", model("paint.tflite"), *by_style[:2], content).expect(2, "--style PICTURE and --style-model FILE: expected both")
+    run("predict", "--model", model("paint.tflite"), *how, "--style", work("nowhere.png"), "--style-model", model("float_range.tflite"),
+        content).expect(1, "--style %s: " % work("nowhere.png"))
+    transfer = data("wild", "models", "style_transfer_quantized_384.tflite")
+    tensor = write("painting.raw", struct.pack("<3f", 200 / 255, 30 / 255, 90 / 255) * 64)
+    run("infer", "-m", model("style_numbers.tflite"), "-i", tensor, "-o", work("painting")).expect(0)
+    drawn = []
+    for more in ([*by_style, model("style_numbers.tflite")], ["--fixed-inputs", "1=" + work("painting.0.bin")]):
+        run("predict", "--model", transfer, *how, *more, "--draw", work("drawn.png"), content).expect(0)
+        with open(work("drawn.png"), "rb") as file:
+            drawn.append(file.read())
+    assert drawn[0] == drawn[1]
+
+
+def test_state():
+    """State goes from frame to frame of a video; every picture begins anew. Tiles are no sequence."""
+    summing = ("--model", model("running_sum.tflite"), "--mean", "0", "--std", "255", "--decoder", "vector")
+    frames = predict(*summing, "test://?pattern=blue&frames=4&live=false")
+    assert [round(f["vector"]["values"][2]) for f in frames] == [1, 2, 3, 4], frames
+    assert [round(f["vector"]["values"][2]) for f in predict(*summing, png("first.png", 8, 8, BLUE), png("second.png", 8, 8, BLUE))] == [1, 1]
+    run("predict", *summing, "--tiles", "2x2", png("first.png", 8, 8, BLUE)).expect(
+        1, "the model carries state from frame to frame (sum_in=sum_out), and objects and tiles of a frame are no sequence")
+    assert "sum_in=sum_out: each of these inputs gets the output of the frame before" in run("inspect", model("running_sum.tflite")).out
+    assert "1  float32[1,3]  sum_in" in run("inspect", "--state", "none", model("running_sum.tflite")).out
+    run("inspect", "--state", "sum_in", model("running_sum.tflite")).expect(1, "state: expected INPUT=OUTPUT")
+    served = run("serve", "--location", "mqtt://127.0.0.1:1/m", *summing[2:], model("running_sum.tflite"))
+    if "no MQTT" not in served.err:
+        served.expect(1, "the model carries state from frame to frame (sum_in=sum_out), and a worker answers many who ask")
+    folder = os.path.dirname(png("first.png", 8, 8, BLUE))
+    run("quantize", "--calibrate", folder, "--output", work("quantised.tflite"), *summing[2:], model("running_sum.tflite")).expect(
+        1, "the model carries state from frame to frame (sum_in=sum_out), and models are quantised by pictures one by one")
+    tensor = write("blue.raw", struct.pack("<3f", 0, 0, 1) * 64)
+    run("infer", "-m", model("running_sum.tflite"), "-i", tensor, "--frames", "3", "-o", work("sum")).expect(0)
+    with open(work("sum.0.bin"), "rb") as out:
+        assert struct.unpack("<3f", out.read()) == (0, 0, 3)
+
+
 def test_colours():
     m = model("brightest_channel.tflite")
     for name, colour, index in (("red", RED, 0), ("green", GREEN, 1), ("blue", BLUE, 2)):

@@ -9,7 +9,7 @@ import time
 import clips
 import harness
 from clips import RATE, Sprite, clip, linear, no_code, qr, way
-from harness import Skip, data, model, run, work
+from harness import Skip, data, model, run, work, write
 
 READY = os.path.join(harness.ROOT, "pipelines", "ready")
 FINDER = os.path.join(harness.ROOT, "models", "codes", "codes.tflite")
@@ -80,6 +80,17 @@ def test_ready_two_stage():
           *setting(source=BLUE, output=out, model=model("one_box.tflite"), classifier=model("brightest_channel.tflite")))
     found = frames_of(out)[0]["objects"][0]
     assert found["roi_type"] == "blue" and "blue" in json.dumps({k: v for k, v in found.items() if k not in ("roi_type", "detection")}), found
+
+
+def test_ready_style():
+    style = harness.png("style.png", 8, 8, (0, 0, 255))
+    out = work("painted.rgb")
+    own = write("style.pipeline", ("[pipeline]\ninclude=%s\n[element sink]\nlocation=%s\n" % (os.path.abspath(os.path.join(READY, "style-transfer.pipeline")), out)).encode())
+    ready(own, *setting(**{"source": "test://?pattern=white&frames=6&live=false", "style": style, "style-model": model("float_range.tflite"),
+                           "model": model("paint.tflite"), "sink": "filesink"}))
+    with open(out, "rb") as file:
+        pixels = file.read()
+    assert len(pixels) >= 192 and set(pixels[0::3]) | set(pixels[1::3]) == {0} and set(pixels[2::3]) == {255}, pixels[:24]
 
 
 def test_ready_kiosk():

@@ -36,6 +36,7 @@ def expect_error(code, message, function, *args):
 def test_predictor():
     predictor = Sightline.Predictor.new(model("one_box.tflite"))
     assert predictor.get_input_size() == (True, 8, 8)
+    predictor.reset()
     assert "uint8[1,8,8,3]" in predictor.dup_summary()
     predictor.props.threshold = 0.5
     found = predictor.predict_bytes("RGB", 20, 10, GLib.Bytes.new(BLUE * 200))

@@ -45,7 +45,7 @@ apply (const char *text, SlGraph *graph)
   g_autoptr (GError) error = NULL;
   g_autoptr (SlFixedInputs) fixed = sl_fixed_inputs_read (text, NULL, &error);
   g_assert_no_error (error);
-  g_assert_true (sl_fixed_inputs_apply (fixed, graph, NULL, &error));
+  g_assert_true (sl_fixed_inputs_apply (fixed, graph, &(SlState){ 0 }, NULL, &error));
   g_assert_no_error (error);
   g_assert_cmpuint (sl_graph_n_inputs (graph), ==, 1);
   g_assert_cmpstr (sl_graph_input_tensor (graph, 0)->name, ==, "picture");
@@ -57,7 +57,7 @@ refuse (const char *text, SlGraph *graph, SlError code, const char *message)
 {
   g_autoptr (GError) error = NULL;
   g_autoptr (SlFixedInputs) fixed = sl_fixed_inputs_read (text, NULL, &error);
-  g_assert_false (fixed != NULL && sl_fixed_inputs_apply (fixed, graph, NULL, &error));
+  g_assert_false (fixed != NULL && sl_fixed_inputs_apply (fixed, graph, &(SlState){ 0 }, NULL, &error));
   expect_error (&error, code, message, NULL);
 }
 

@@ -74,6 +74,35 @@ test_box (void)
   g_assert_cmpfloat_with_epsilon (h, 50, 1e-3);
 }
 
+/* The blue that a running sum has seen so far. */
+static gdouble
+sum_of_blue (SlPredictor *predictor)
+{
+  g_autoptr (SlFrame) frame = plain_frame (8, 8, 0, 0, 51);
+  g_autoptr (SlPredictions) p = predict (predictor, frame);
+  g_assert_cmpint (sl_predictions_get_label_id (p, 0), ==, 2);
+  return sl_predictions_get_label_confidence (p, 0);
+}
+
+/* State goes from frame to frame until it is reset, of each predictor by itself. */
+static void
+test_state (void)
+{
+  g_autoptr (GError) error = NULL;
+  g_autofree char *path = tiny_model ("running_sum.tflite");
+  g_autoptr (SlPredictor) predictor = g_object_new (SL_TYPE_PREDICTOR, "model", path, "mean", "0", "std", "255", "decoder", "labels", NULL);
+  sl_predictor_reset (predictor); /* of a model that is not loaded yet */
+  for (guint i = 1; i <= 3; i++)
+    g_assert_cmpfloat_with_epsilon (sum_of_blue (predictor), 0.2 * i, 1e-6);
+  g_autoptr (SlPredictor) other = sl_predictor_new_shared (predictor, &error);
+  g_assert_no_error (error);
+  g_assert_cmpfloat_with_epsilon (sum_of_blue (other), 0.2, 1e-6);
+  g_assert_cmpfloat_with_epsilon (sum_of_blue (predictor), 0.8, 1e-6);
+  sl_predictor_reset (predictor);
+  g_assert_cmpfloat_with_epsilon (sum_of_blue (predictor), 0.2, 1e-6);
+  g_assert_cmpfloat_with_epsilon (sum_of_blue (other), 0.4, 1e-6);
+}
+
 /* The tensors themselves, which outlive the predictor. */
 static void
 test_outputs (void)
@@ -413,6 +442,7 @@ main (int argc, char **argv)
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/predictor/labels", test_labels);
   g_test_add_func ("/predictor/box", test_box);
+  g_test_add_func ("/predictor/state", test_state);
   g_test_add_func ("/predictor/outputs", test_outputs);
   g_test_add_func ("/predictor/fit", test_fit);
   g_test_add_func ("/predictor/properties", test_properties);

@@ -10,6 +10,9 @@
  *   brightest_quarter.tflite  uint8[1,8,8,3] -> the brightest red, green and blue of each 2 x 2 pixels, [1,4,4,3]
  *   float_range.tflite        float32[1,8,8,3] -> likewise brightest_channel, but nothing says what range it wants
  *   add.tflite                float32[1,4] + float32[1,4]
+ *   paint.tflite              float32[1,8,8,3] * float32[1,3]: a picture in the colour that float_range.tflite finds in another
+ *   style_numbers.tflite      float32[1,8,8,3] -> the mean of each channel as the 100 numbers of a style
+ *   running_sum.tflite        float32[1,8,8,3] -> the mean of each channel, added to that of the frames before: "colours"
  *   unknown_op.tflite         an operator that nobody has
  *   hostile.tflite            brightest_channel with a tensor's name of 4,000 bytes, and labels, that command a terminal
  *   hostile_bad.tflite        the same, and an operator does not take its input
@@ -20,6 +23,8 @@
 #include "tests/support/tflite_writer.h"
 
 #define SIDE 8
+/* Numbers that style transfer takes. */
+#define STYLE 100
 
 static gint32
 add_tensor (SlTfliteWriter *writer, const char *name, SlDtype dtype, guint rank, const gint32 *dims)
@@ -147,6 +152,54 @@ make_add (const char *directory)
 }
 
 static void
+make_paint (const char *directory)
+{
+  const gint32 dims[] = { 1, SIDE, SIDE, 3 };
+  g_autoptr (SlTfliteWriter) writer = sl_tflite_writer_new ();
+  const gint32 inputs[] = { add_tensor (writer, "content", SL_DTYPE_F32, 4, dims),
+                            add_tensor (writer, "style", SL_DTYPE_F32, 2, (const gint32[]){ 1, 3 }) };
+  gint32 painted = add_tensor (writer, "painted", SL_DTYPE_F32, 4, dims);
+  sl_tflite_writer_op (
+    writer, &(SlTfliteOp){ .op = SL_OP_MUL, .n_inputs = 2, .inputs = { inputs[0], inputs[1] }, .n_outputs = 1, .outputs = { painted } });
+  sl_tflite_writer_io (writer, 2, inputs, 1, &painted);
+  save (writer, directory, "paint.tflite");
+}
+
+/* Number k is (k % 7 - 3) / 4 of channel k % 3. */
+static void
+make_style_numbers (const char *directory)
+{
+  gfloat values[STYLE * 3] = { 0 };
+  g_autoptr (SlTfliteWriter) writer = sl_tflite_writer_new ();
+  gint32 picture, mean = add_mean (writer, SL_DTYPE_F32, &picture);
+  for (gint i = 0; i < STYLE; i++)
+    values[i * 3 + i % 3] = (gfloat) (i % 7 - 3) / 4;
+  gint32 weights = add_constant (writer, "weights", 2, (const gint32[]){ STYLE, 3 }, values);
+  gint32 style = add_tensor (writer, "style", SL_DTYPE_F32, 2, (const gint32[]){ 1, STYLE });
+  sl_tflite_writer_op (
+    writer,
+    &(SlTfliteOp){ .op = SL_OP_FULLY_CONNECTED, .n_inputs = 3, .inputs = { mean, weights, -1 }, .n_outputs = 1, .outputs = { style } });
+  sl_tflite_writer_io (writer, 1, &picture, 1, &style);
+  save (writer, directory, "style_numbers.tflite");
+}
+
+static void
+make_running_sum (const char *directory)
+{
+  const gint32 dims[] = { 1, 3 };
+  g_autoptr (SlTfliteWriter) writer = sl_tflite_writer_new ();
+  gint32 picture, mean = add_mean (writer, SL_DTYPE_F32, &picture), before = add_tensor (writer, "sum_in", SL_DTYPE_F32, 2, dims);
+  gint32 one = add_constant (writer, "one", 2, dims, (const gfloat[]){ 1, 1, 1 });
+  const gint32 outputs[] = { add_tensor (writer, "colours", SL_DTYPE_F32, 2, dims), add_tensor (writer, "sum_out", SL_DTYPE_F32, 2, dims) };
+  sl_tflite_writer_op (
+    writer, &(SlTfliteOp){ .op = SL_OP_ADD, .n_inputs = 2, .inputs = { mean, before }, .n_outputs = 1, .outputs = { outputs[1] } });
+  sl_tflite_writer_op (
+    writer, &(SlTfliteOp){ .op = SL_OP_MUL, .n_inputs = 2, .inputs = { outputs[1], one }, .n_outputs = 1, .outputs = { outputs[0] } });
+  sl_tflite_writer_io (writer, 2, (const gint32[]){ picture, before }, 2, outputs);
+  save (writer, directory, "running_sum.tflite");
+}
+
+static void
 make_unknown_op (const char *directory)
 {
   const gint32 dims[] = { 1, 4 };
@@ -207,6 +260,9 @@ main (int argc, char **argv)
   make_brightest_quarter (argv[1]);
   make_one_box (argv[1]);
   make_add (argv[1]);
+  make_paint (argv[1]);
+  make_style_numbers (argv[1]);
+  make_running_sum (argv[1]);
   make_unknown_op (argv[1]);
   make_hostile (argv[1], "hostile.tflite", FALSE);
   make_hostile (argv[1], "hostile_bad.tflite", TRUE);

@@ -410,6 +410,15 @@ build_op (FbWriter *fb, const Op *op)
     fb_u8 (table, 3, codes[info->op].options);
     fb_ref (table, 4, build_options (fb, info));
   }
+  if (info->variable != NULL || info->subgraph > 0) { /* VarHandleOptions, CallOnceOptions */
+    FbNode *options = fb_table (fb);
+    if (info->variable != NULL)
+      fb_ref (options, 1, fb_string (fb, info->variable));
+    else
+      fb_i32 (options, 0, info->subgraph);
+    fb_u8 (table, 3, info->variable != NULL ? 111 : 103);
+    fb_ref (table, 4, options);
+  }
   if (info->custom_options != NULL && !info->no_options) {
     gsize length;
     const void *data = g_bytes_get_data (info->custom_options, &length);
@@ -474,12 +483,12 @@ build_codes (FbWriter *fb, const SlTfliteWriter *writer)
 }
 
 static FbNode *
-build_subgraph (FbWriter *fb, const SlTfliteWriter *writer)
+build_subgraph (FbWriter *fb, const SlTfliteWriter *writer, guint from, guint to)
 {
   FbNode *table = fb_table (fb), *tensors = fb_refs (fb), *ops = fb_refs (fb);
   for (guint i = 0; i < writer->tensors->len; i++)
     fb_push (tensors, build_tensor (fb, &g_array_index (writer->tensors, Tensor, i)));
-  for (guint i = 0; i < writer->ops->len; i++)
+  for (guint i = from; i < to; i++)
     fb_push (ops, build_op (fb, &g_array_index (writer->ops, Op, i)));
   fb_ref (table, 0, tensors);
   fb_ref (table, 1, ints (fb, (const gint32 *) writer->inputs->data, writer->inputs->len));
@@ -525,7 +534,9 @@ build_model (const SlTfliteWriter *writer, gsize outside)
   const SlTfliteQuirks *quirks = &writer->quirks;
 
   if (!quirks->no_subgraph)
-    fb_push (subgraphs, build_subgraph (fb, writer));
+    fb_push (subgraphs, build_subgraph (fb, writer, 0, writer->ops->len - quirks->once));
+  if (quirks->once > 0)
+    fb_push (subgraphs, build_subgraph (fb, writer, writer->ops->len - quirks->once, writer->ops->len));
   for (guint i = 0; i < quirks->extra_subgraphs; i++)
     fb_push (subgraphs, fb_table (fb));
   for (guint i = 0; i < writer->metadata->len; i++) {

@@ -66,6 +66,7 @@ typedef struct
 
 /**
  * SlTfliteOp:
+ * @variable: (nullable): shared_name of a VAR_HANDLE; @subgraph: of a CALL_ONCE, if above 0
  * @op: what to write, with its options from @params (see core/graph/op.h; SL_OP_DETECTION_POSTPROCESS becomes the custom
  *   operator with a FlexBuffer map); SL_OP_INVALID = use @builtin or @custom
  * @builtin: builtin operator number, written without options
@@ -81,6 +82,8 @@ typedef struct
   gint32 builtin;
   const char *custom;
   GBytes *custom_options;
+  const char *variable;
+  gint32 subgraph;
   gboolean no_options;
   guint n_inputs, n_outputs;
   gint32 inputs[SL_TFLITE_OPERANDS];
@@ -118,6 +121,7 @@ typedef struct
  * @new_codes: operator codes in the 32-bit field only
  * @outside_buffers: constants behind the FlatBuffer, found by offset and size (models over 2 GiB)
  * @misalign: bytes (0..15) by which constants are moved off their 16-byte alignment
+ * @once: the last operators that are in a second subgraph, with the same tensors
  * @extra_subgraphs: empty subgraphs behind the first
  * @no_subgraph: no subgraph at all
  */
@@ -128,6 +132,7 @@ typedef struct
   gboolean old_codes, new_codes;
   gboolean outside_buffers;
   guint misalign;
+  guint once;
   guint extra_subgraphs;
   gboolean no_subgraph;
 } SlTfliteQuirks;

@@ -41,16 +41,35 @@ advise_converter (GstElement *element, GArray *findings)
   gst_clear_object (&source);
 }
 
+char *
+sl_check_branches (GstElement *infer, const char *behind)
+{
+  guint64 number;
+  GString *text = g_string_new (NULL);
+  for (GList *pad = infer->sinkpads; pad != NULL; pad = pad->next)
+    if (g_str_has_prefix (GST_PAD_NAME (pad->data), "input_")
+        && g_ascii_string_to_unsigned (GST_PAD_NAME (pad->data) + strlen ("input_"), 10, 0, SL_MAX_IO - 1, &number, NULL))
+      g_string_append_printf (text, "%" G_GUINT64_FORMAT "%s", number, behind);
+  return g_string_free (text, FALSE);
+}
+
 SlModel *
 sl_check_load (GstElement *infer, GError **error)
 {
-  g_autofree char *path = NULL, *labels = NULL, *mean = NULL, *std = NULL, *decoder = NULL, *shape = NULL, *fixed = NULL;
+  g_autofree char *path = NULL, *labels = NULL, *mean = NULL, *std = NULL, *decoder = NULL, *shape = NULL, *fixed = NULL, *state = NULL;
   gint tensor_limit = 0, work_limit = 0;
   g_object_get (infer, "model", &path, "labels", &labels, "mean", &mean, "std", &std, "decoder", &decoder, "tensor-limit", &tensor_limit,
-                "work-limit", &work_limit, "input-shape", &shape, "fixed-inputs", &fixed, NULL);
+                "work-limit", &work_limit, "input-shape", &shape, "fixed-inputs", &fixed, "state", &state, NULL);
   const SlContractOverrides overrides = { .labels = labels, .mean = mean, .std = std, .decoder = decoder };
-  const SlLimitOptions limits = { .tensor = (guint) tensor_limit, .work = (guint) work_limit, .input_shape = shape, .fixed_inputs = fixed };
-  const SlModelLoadOptions how = sl_limit_options_load (&limits, FALSE);
+  const SlLimitOptions limits = {
+    .tensor = (guint) tensor_limit, .work = (guint) work_limit, .input_shape = shape, .fixed_inputs = fixed, .state = state
+  };
+  SlModelLoadOptions how = sl_limit_options_load (&limits, FALSE);
+  g_autofree char *branches = sl_check_branches (infer, ",");
+  if (branches[0] != '\0') {
+    branches[strlen (branches) - 1] = '\0';
+    how.handed_inputs = branches;
+  }
   return sl_model_load_with (path, &overrides, &how, error);
 }
 

@@ -57,6 +57,17 @@ copy_properties (GstElement *from, GstElement *to)
 }
 
 /* (transfer full): test frames ! normalize ! infer ! slpostprocess ! fakesink */
+/* What comes from other branches is zeros in a trial. */
+static void
+fix_branches (GstElement *infer, GstElement *trial)
+{
+  g_autofree char *branches = sl_check_branches (infer, "=0;"), *fixed = NULL;
+  g_object_get (infer, "fixed-inputs", &fixed, NULL);
+  g_autofree char *all = fixed != NULL ? g_strdup_printf ("%s%s", branches, fixed) : g_strdup (branches);
+  if (branches[0] != '\0')
+    g_object_set (trial, "fixed-inputs", all, NULL);
+}
+
 static GstElement *
 make_trial (GstElement *normalize, GstElement *infer, GstElement *results, GstCaps *caps)
 {
@@ -68,6 +79,7 @@ make_trial (GstElement *normalize, GstElement *infer, GstElement *results, GstCa
   g_object_set (chain[1], "caps", caps, NULL);
   copy_properties (normalize, chain[2]);
   copy_properties (infer, chain[3]);
+  fix_branches (infer, chain[3]);
   if (results != NULL)
     copy_properties (results, chain[4]);
   for (guint i = 0; i < G_N_ELEMENTS (chain); i++)

@@ -417,6 +417,7 @@ count_classes (SlContender *contender, const SlSample *sample, const SlResult *r
 gboolean
 sl_contender_run (SlContender *contender, const SlPictures *pictures, const SlSample *sample, const void *tensor, GError **error)
 {
+  sl_session_forget (contender->session); /* pictures are no sequence */
   const gint64 started = g_get_monotonic_time ();
   const SlStatus status = sl_session_run (contender->session, &tensor, contender->outputs);
   const gint64 took = g_get_monotonic_time () - started;

@@ -31,7 +31,9 @@
 struct _SlFramePredictor
 {
   GstElement *pipeline, *source, *normalize, *infer, *postprocess, *sink;
-  GstSample *result; /* the last one, which the prediction points into */
+  GstElement *style_source; /* (nullable): of the branch of a style model */
+  GstSample *style;         /* (nullable) */
+  GstSample *result;        /* the last one, which the prediction points into */
   SlPredictionReader reader;
   gboolean makes_pictures;
   const char *note; /* (nullable) */
@@ -65,7 +67,7 @@ set_properties (SlFramePredictor *predictor, const SlFramePredictorOptions *opti
     g_object_set (predictor->infer, "work-limit", (gint) model->limits.work, NULL);
   if (model->limits.input_shape != NULL)
     g_object_set (predictor->infer, "input-shape", model->limits.input_shape, NULL);
-  g_object_set (predictor->infer, "fixed-inputs", model->limits.fixed_inputs, NULL);
+  g_object_set (predictor->infer, "fixed-inputs", model->limits.fixed_inputs, "state", model->limits.state, NULL);
   g_object_set (predictor->infer, "backend", model->backend.backend, "provider", model->backend.provider, "provider-options",
                 model->backend.options, "delegate", model->backend.delegate, "fallback", model->backend.fallback, NULL);
   set_choice (predictor->infer, "colour", model->colour);
@@ -110,6 +112,24 @@ link_elements (SlFramePredictor *predictor, GstElement *reader)
          && gst_element_link (reader != NULL ? reader : predictor->postprocess, predictor->sink);
 }
 
+/* appsrc ! slnormalize ! slinfer, into input 1 of the model. What pixels mean is the same for both models. */
+static gboolean
+add_style (SlFramePredictor *predictor, const SlFramePredictorOptions *options, GError **error)
+{
+  const SlModelOptions *model = options->model;
+  predictor->style_source = sl_make_element (GST_BIN (predictor->pipeline), "appsrc", error);
+  if (predictor->style_source == NULL)
+    return FALSE;
+  GstElement *normalize = add_own (predictor, sl_normalize_get_type ()), *infer = add_own (predictor, sl_infer_get_type ());
+  g_object_set (predictor->style_source, "format", GST_FORMAT_TIME, NULL);
+  g_object_set (infer, "model", options->style_model, "mean", model->mean, "std", model->std, "threads", model->threads_text, NULL);
+  if (gst_element_link_many (predictor->style_source, normalize, infer, NULL)
+      && gst_element_link_pads (infer, "src", predictor->infer, "input_1"))
+    return TRUE;
+  g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED, "the elements of the style's branch do not link");
+  return FALSE;
+}
+
 static void
 tell (gpointer owner, const char *element, const GError *warning)
 {
@@ -143,6 +163,8 @@ build (SlFramePredictor *predictor, const SlFramePredictorOptions *options, GErr
   g_autoptr (GstCaps) video = gst_caps_from_string ("video/x-raw(ANY)");
   g_object_set (predictor->source, "format", GST_FORMAT_TIME, NULL);
   g_object_set (predictor->sink, "caps", video, "sync", FALSE, "async", FALSE, "enable-last-sample", FALSE, NULL);
+  if (options->style_model != NULL && !add_style (predictor, options, error))
+    return FALSE;
   g_autoptr (GError) missing = NULL;
   GstElement *reader = add_reader (predictor, options->reading, &missing);
   if (missing != NULL) {
@@ -164,6 +186,8 @@ start (SlFramePredictor *predictor, GError **error)
   predictor->broken = gst_element_set_state (predictor->pipeline, GST_STATE_PLAYING) == GST_STATE_CHANGE_FAILURE;
   if (predictor->broken)
     sl_bus_take_refusal (predictor->pipeline, "the prediction pipeline", NULL, error);
+  else if (predictor->style != NULL)
+    gst_app_src_push_sample (GST_APP_SRC (predictor->style_source), predictor->style);
   return !predictor->broken;
 }
 
@@ -203,6 +227,7 @@ sl_frame_predictor_free (SlFramePredictor *predictor)
   if (predictor->pipeline != NULL)
     gst_element_set_state (predictor->pipeline, GST_STATE_NULL);
   g_clear_pointer (&predictor->result, gst_sample_unref);
+  g_clear_pointer (&predictor->style, gst_sample_unref);
   gst_clear_object (&predictor->pipeline);
   sl_prediction_reader_clear (&predictor->reader);
   g_free (predictor);
@@ -231,6 +256,19 @@ read_result (SlFramePredictor *predictor, SlPredictionView *prediction, GError *
   prediction->made_picture = predictor->makes_pictures;
   sl_prediction_reader_read (&predictor->reader, gst_sample_get_buffer (predictor->result), prediction);
   return TRUE;
+}
+
+void
+sl_frame_predictor_set_style (SlFramePredictor *predictor, GstSample *picture)
+{
+  predictor->style = gst_sample_ref (picture);
+  gst_app_src_push_sample (GST_APP_SRC (predictor->style_source), picture);
+}
+
+void
+sl_frame_predictor_begin (SlFramePredictor *predictor)
+{
+  g_signal_emit_by_name (predictor->infer, "reset-state");
 }
 
 const char *

@@ -29,7 +29,8 @@ typedef struct
   const char *filter;  /* (nullable) */
   const char *classes; /* (nullable): which are shown, as slpostprocess has it */
   SlReading reading;
-  const char *tiles; /* (nullable): as slnormalize has it */
+  const char *tiles;       /* (nullable): as slnormalize has it */
+  const char *style_model; /* (nullable): makes input 1 of the model of the picture of sl_frame_predictor_set_style() */
 } SlFramePredictorOptions;
 
 typedef struct _SlFramePredictor SlFramePredictor;
@@ -41,6 +42,10 @@ void sl_frame_predictor_free (SlFramePredictor *predictor);
  *  @error set, after which the next run starts afresh; FALSE without when the program was interrupted. */
 gboolean sl_frame_predictor_run (SlFramePredictor *predictor, GstSample *frame, SlPredictionView *prediction, GError **error);
 
+/** sl_frame_predictor_set_style: before the first run, with a style model: the picture that it looks at. */
+void sl_frame_predictor_set_style (SlFramePredictor *predictor, GstSample *picture);
+/** sl_frame_predictor_begin: frames of another source follow, which a model that carries state has not seen. */
+void sl_frame_predictor_begin (SlFramePredictor *predictor);
 /** sl_frame_predictor_note: (nullable): what was taken for granted that the user should know, a sentence. */
 const char *sl_frame_predictor_note (const SlFramePredictor *predictor);
 /** sl_frame_predictor_result: (transfer none): the last frame, with its predictions attached; valid until the next run. */

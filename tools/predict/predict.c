@@ -31,7 +31,7 @@
 typedef struct
 {
   SlModelOptions model;
-  char *threshold_text, *top_text, *filter, *classes, *draw, *timeout_text, *frames_text, *gallery, *tiles;
+  char *threshold_text, *top_text, *filter, *classes, *draw, *timeout_text, *frames_text, *gallery, *tiles, *style, *style_model;
   double threshold; /* NAN = not given */
   guint top;        /* 0 = not given */
   guint timeout;    /* seconds, 0 = for ever */
@@ -116,11 +116,34 @@ predict_input (Run *run, const SlInput *input, GError **error)
 {
   if (!sl_remote_frames_open (run->frames, input, error))
     return error == NULL || *error == NULL;
+  sl_frame_predictor_begin (run->predictor);
   if (run->drawer != NULL)
     sl_drawer_next_source (run->drawer);
   const gboolean good = predict_frames (run, input, error);
   sl_remote_frames_close (run->frames);
   return good;
+}
+
+/* The first frame of --style is what the style model looks at. */
+static gboolean
+take_style (Run *run, const char *path, GError **error)
+{
+  const char *arguments[] = { path, NULL };
+  g_autoptr (GPtrArray) styles = sl_inputs_new ((char **) arguments);
+  g_autoptr (GError) problem = NULL;
+  g_autoptr (GstSample) picture = NULL;
+  if (sl_remote_frames_open (run->frames, styles->pdata[0], &problem)) {
+    picture = sl_remote_frames_next (run->frames, &problem);
+    sl_remote_frames_close (run->frames);
+  }
+  if (picture != NULL) {
+    sl_frame_predictor_set_style (run->predictor, picture);
+    return TRUE;
+  }
+  if (!sl_interrupted ())
+    g_set_error (error, SL_ERROR, SL_ERROR_OPEN, "--style %s: %s", path,
+                 problem != NULL ? problem->message : "expected a picture, got nothing");
+  return FALSE;
 }
 
 static int
@@ -170,8 +193,8 @@ predict (const Options *options, SlSpawner *spawner, char **arguments)
   const SlInput *lost = options->draw != NULL ? sl_inputs_find_file (inputs, options->draw) : NULL;
   if (lost != NULL)
     return sl_options_usage ("predict", "--draw %s: the source %s would be lost; draw to another name", options->draw, lost->name);
-  const SlFramePredictorOptions how = { &options->model,  options->threshold,       options->top,  options->filter,
-                                        options->classes, choose_reading (options), options->tiles };
+  const SlFramePredictorOptions how = { &options->model,  options->threshold,       options->top,   options->filter,
+                                        options->classes, choose_reading (options), options->tiles, options->style_model };
   g_autoptr (GError) bad_model = NULL;
   g_autoptr (SlRemoteFrames) frames = sl_remote_frames_new (spawner, options->timeout, " (--timeout)", tell_note);
   sl_remote_frames_prepare (frames);
@@ -186,7 +209,13 @@ predict (const Options *options, SlSpawner *spawner, char **arguments)
   if (sl_frame_predictor_note (predictor) != NULL)
     tell_note (options->model.model, sl_frame_predictor_note (predictor));
   Run run = { predictor, frames, inputs, drawer, { .json = options->json }, options->frames, FALSE };
-  const int status = finish_drawing (drawer, predict_inputs (&run));
+  g_autoptr (GError) bad_style = NULL;
+  int status = SL_EXIT_FAILED;
+  if (options->style == NULL || take_style (&run, options->style, &bad_style))
+    status = predict_inputs (&run);
+  if (bad_style != NULL)
+    sl_complain ("predict", "%s", bad_style->message);
+  status = finish_drawing (drawer, status);
   sl_report_clear (&run.report);
   return sl_interrupted () ? SL_EXIT_INTERRUPTED : status;
 }
@@ -235,6 +264,9 @@ check_and_predict (Options *options, char **arguments)
   choose_gallery (options);
   if (options->read && options->no_read)
     return sl_options_usage ("predict", "--read and --no-read: expected one of them");
+  if ((options->style == NULL) != (options->style_model == NULL))
+    return sl_options_usage (
+      "predict", "--style PICTURE and --style-model FILE: expected both, the picture and the model that makes its style a tensor");
   if (arguments[0] == NULL)
     return sl_options_usage ("predict", "expected at least one SOURCE: a picture, a video or a URI");
   if (!sl_model_options_check ("predict", &options->model)
@@ -276,6 +308,9 @@ run_predict (int argc, char **argv)
       "Look at overlapping tiles of each picture, too, for what is small on it: 2x2, ..., 8x8 (2x2: five times the model's time)", "CxR" },
     { "read", 0, 0, G_OPTION_ARG_NONE, &options.read, "Read what the codes say that the model finds (default without --model)", NULL },
     { "no-read", 0, 0, G_OPTION_ARG_NONE, &options.no_read, "Do not read codes", NULL },
+    { "style", 0, 0, G_OPTION_ARG_FILENAME, &options.style, "The picture whose style the model gives to others, with --style-model",
+      "PICTURE" },
+    { "style-model", 0, 0, G_OPTION_ARG_FILENAME, &options.style_model, "The model that makes input 1 of --model out of --style", "FILE" },
     { "filter", 0, 0, G_OPTION_ARG_STRING, &options.filter,
       "How pictures are resized: nearest, bilinear, area, or auto (default): area when reducing beyond 2", "FILTER" },
     { "frames", 'n', 0, G_OPTION_ARG_STRING, &options.frames_text, "Stop after so many frames", "N" },
@@ -297,6 +332,8 @@ run_predict (int argc, char **argv)
   g_free (options.classes);
   g_free (options.draw);
   g_free (options.gallery);
+  g_free (options.style);
+  g_free (options.style_model);
   g_free (options.tiles);
   g_free (options.timeout_text);
   g_free (options.frames_text);

@@ -59,6 +59,7 @@ take_model (SlModelOptions *model, GstElement *infer, GError **error)
   take_text (&model->limits.work_text, infer, "work-limit");
   take_text (&model->limits.input_shape, infer, "input-shape");
   take_text (&model->limits.fixed_inputs, infer, "fixed-inputs");
+  take_text (&model->limits.state, infer, "state");
   if (model->model != NULL)
     return TRUE;
   g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "its slinfer has no model; expected one, or MODEL before the description");

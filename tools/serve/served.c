@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/show.h"
+#include "models/state.h"
 #include "remote/topics.h"
 #include "sightline/error.h"
 
@@ -37,7 +38,9 @@ sl_served_new (const char *argument, const char *prefix, const SlContractOverrid
   split_argument (argument, &self->name, &path);
   self->prefix = g_strdup (prefix);
   self->model = check_name (self, error) ? sl_model_load_with (path, overrides, options, error) : NULL;
-  if (self->model == NULL || !sl_contract_require_range (sl_model_contract (self->model), error)) {
+  if (self->model == NULL || !sl_contract_require_range (sl_model_contract (self->model), error)
+      || !sl_state_refuse (sl_model_graph (self->model),
+                           "a worker answers many who ask, in any order: run it where the frames are, with slinfer", error)) {
     sl_served_free (self);
     return NULL;
   }
