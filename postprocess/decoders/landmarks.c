@@ -29,8 +29,10 @@ static const struct
   const char *names[2]; /* of the one class */
   const SlSkeleton *skeleton;
 } known[] = {
-  { 1404, 3, { "face" }, NULL },   { 1434, 3, { "face" }, NULL },
-  { 63, 3, { "hand" }, &sl_skeleton_hand }, { 195, 5, { "person" }, NULL },
+  { 1404, 3, { "face" }, NULL },
+  { 1434, 3, { "face" }, NULL },
+  { 63, 3, { "hand" }, &sl_skeleton_hand },
+  { 195, 5, { "person" }, NULL },
   { 18, 2, { "object" }, &sl_skeleton_cuboid },
 };
 
