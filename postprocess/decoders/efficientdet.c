@@ -31,8 +31,8 @@
 #define DEFAULT_IOU 0.5
 #define MOST_CLASSES 4096
 
-static const char *const params[]
-  = { "preset", "strides", "anchor-scale", "scales", "ratios", "order", "activation", "background-offset", SL_DETECTOR_PARAMS, NULL };
+static const char *const params[] = { "preset", "strides",    "anchor-scale",      "scales",           "ratios",
+                                      "order",  "activation", "background-offset", SL_DETECTOR_PARAMS, NULL };
 
 /* Rows that follow each other: all of them, or those of a level. Row i of a part is anchor i % per_cell of cell i / per_cell; with channels
  * first, where rows of one anchor lie together, cell i % cells of anchor i / cells. */
@@ -202,10 +202,11 @@ find_tensors (const SlDecoderConfig *config, State *state, GError **error)
       && (find_maps (config, state, &grid) || find_rows (config, state, rows)) && state->classes <= MOST_CLASSES)
     return TRUE;
   g_autofree char *got = sl_decoder_describe (config);
-  g_set_error (error, SL_ERROR, SL_ERROR_SHAPE,
-               "decoder efficientdet: expected scores [1,%u,classes] and offsets [1,%u,4], or such a pair of maps for each of %u strides with "
-               "%u anchors a cell, for an input of %dx%d; got %s; state strides=, scales= and ratios= of the model",
-               rows, rows, spec.n_levels, state->per_cell, width, height, got);
+  g_set_error (
+    error, SL_ERROR, SL_ERROR_SHAPE,
+    "decoder efficientdet: expected scores [1,%u,classes] and offsets [1,%u,4], or such a pair of maps for each of %u strides with "
+    "%u anchors a cell, for an input of %dx%d; got %s; state strides=, scales= and ratios= of the model",
+    rows, rows, spec.n_levels, state->per_cell, width, height, got);
   return FALSE;
 }
 

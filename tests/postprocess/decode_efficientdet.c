@@ -124,9 +124,10 @@ check_layout (Layout layout, gboolean torch, gboolean swapped)
   static const double automl_shapes[3][2] = { { 1, 1 }, { G_SQRT2, 1 / G_SQRT2 }, { 1 / G_SQRT2, G_SQRT2 } };
   static const double torch_shapes[3][2] = { { 1, 1 }, { 1.4, 0.7 }, { 0.7, 1.4 } };
   static const double offsets[4] = { 0.125, -0.25, -0.5, 0.375 }; /* y, x, height, width */
-  const Place places[] = { place_at (0, 3, 2, 0, 0), place_at (0, 15, 31, 2, 1), place_at (1, 7, 4, 1, 2), place_at (2, 0, 7, 2, 2),
-                           place_at (3, 1, 3, 0, 1), place_at (4, 0, 1, 2, 0) };
-  const char *const names[] = { "efficientdet", "efficientdet,preset=torch", "efficientdet,order=xy", "efficientdet,preset=torch,order=xy" };
+  const Place places[] = { place_at (0, 3, 2, 0, 0), place_at (0, 15, 31, 2, 1), place_at (1, 7, 4, 1, 2),
+                           place_at (2, 0, 7, 2, 2), place_at (3, 1, 3, 0, 1),   place_at (4, 0, 1, 2, 0) };
+  const char *const names[] = { "efficientdet", "efficientdet,preset=torch", "efficientdet,order=xy",
+                                "efficientdet,preset=torch,order=xy" };
   SlDecoderConfig config = new_config (layout);
   g_autoptr (GError) error = NULL;
   g_autoptr (SlDecoding) decoding = sl_decoding_new (names[(torch ? 1 : 0) + (swapped ? 2 : 0)], &config, &error);
@@ -197,8 +198,8 @@ test_parameters (void)
   config_add (&config, SL_DTYPE_F32, DIMS (1, 40, 4), 0, 0);
   config_add (&config, SL_DTYPE_F32, DIMS (1, 40, 4), 0, 0);
   g_autoptr (GError) error = NULL;
-  g_autoptr (SlDecoding) decoding
-    = sl_decoding_new ("efficientdet,strides=16,32,scales=2,ratios=4,anchor-scale=3,activation=none", &config, &error);
+  g_autoptr (SlDecoding) decoding =
+    sl_decoding_new ("efficientdet,strides=16,32,scales=2,ratios=4,anchor-scale=3,activation=none", &config, &error);
   g_assert_no_error (error);
   gfloat scores[160] = { 0 }, offsets[160] = { 0 };
   scores[4 * 35 + 1] = 0.75f; /* the second map's second cell, larger anchor */
