@@ -104,7 +104,8 @@ open_dbface (const SlDecoderConfig *config, GError **error)
   if (!find_tensors (config, state)) {
     g_free (state);
     return sl_decoder_refuse (
-      config, "dbface", "maps of middles [1,H,W,1], boxes [1,H,W,4] and points [1,H,W,10], or channels first, of uint8, int8 or float32", error);
+      config, "dbface", "maps of middles [1,H,W,1], boxes [1,H,W,4] and points [1,H,W,10], or channels first, of uint8, int8 or float32",
+      error);
   }
   if (!sl_decoder_param_choice (config, "activation", activations, &activation, error)
       || !sl_detector_init (&state->detector, config, state->maps[HEAT].width * state->maps[HEAT].height, NULL, DEFAULT_IOU, error)) {

@@ -52,8 +52,10 @@ test_faces (void)
       const guint cell = faces[f][1] * WIDTH + faces[f][0];
       for (guint m = 0; m < 3; m++)
         for (guint c = 0; c < channels[m]; c++)
-          data[m][channels_first ? c * CELLS + cell : cell * channels[m] + c]
-            = m == 0 ? 0.09f * (gfloat) c - 0.4f : m == 2 ? (gfloat) sides[c] : (gfloat) (of_logits ? logits[f] : 0.875 - 0.25 * f);
+          data[m][channels_first ? c * CELLS + cell : cell * channels[m] + c] = m == 0 ? 0.09f * (gfloat) c - 0.4f
+                                                                                : m == 2
+                                                                                  ? (gfloat) sides[c]
+                                                                                  : (gfloat) (of_logits ? logits[f] : 0.875 - 0.25 * f);
       data[1][cell + 1] = (of_logits ? (gfloat) logits[f] : 0.875f - 0.25f * (gfloat) f) - 0.125f; /* no peak */
     }
     const SlResult *result = sl_decoding_run (decoding, (const void *const *) data);
