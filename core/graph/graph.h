@@ -114,6 +114,8 @@ guint sl_graph_n_inputs (const SlGraph *graph);
 /** sl_graph_fix_input: input @i becomes a constant with @data, which lives as long as @graph, and is no input any more; the graph has others and is
  *  not prepared. */
 void sl_graph_fix_input (SlGraph *graph, guint i, const void *data);
+/** sl_graph_fix_channels: input @i loses its last @n elements along @axis, which are @data, the arena's or the file's, from now on. */
+gboolean sl_graph_fix_channels (SlGraph *graph, guint i, guint axis, gint32 n, const void *data, GError **error);
 guint sl_graph_n_outputs (const SlGraph *graph);
 /** sl_node_input: (nullable): the tensor behind input @i, NULL when it is omitted or past the last. Writable for operators and passes. */
 SlTensor *sl_node_input (const SlGraph *graph, const SlNode *node, guint i);
