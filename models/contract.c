@@ -298,6 +298,13 @@ settle_range (const SlTensorInfo *input, const Draft *draft, SlImageContract *im
   return TRUE;
 }
 
+const char *
+sl_contract_channel_hint (const SlTensorInfo *input)
+{
+  const gboolean four = input->rank == 4 && (input->dims[1] == 4 || input->dims[3] == 4);
+  return four ? "; fixed-inputs=0[3]=0 makes a constant of the last of 4 channels, such as a mask that nothing is known of" : "";
+}
+
 static gboolean
 settle_image (SlContract *contract, const Draft *draft, GError **error)
 {
@@ -312,8 +319,8 @@ settle_image (SlContract *contract, const Draft *draft, GError **error)
       return TRUE;
     g_autofree char *text = sl_tensor_info_describe (input);
     g_set_error (error, SL_ERROR, SL_ERROR_CONTRACT,
-                 "properties describe a picture, but input '%s' is %s; expected uint8, int8 or float32 with 1 or 3 channels and batch 1",
-                 input->name, text);
+                 "properties describe a picture, but input '%s' is %s; expected uint8, int8 or float32 with 1 or 3 channels and batch 1%s",
+                 input->name, text, sl_contract_channel_hint (input));
     return FALSE;
   }
   image->fit = draft->fit_by != NULL ? draft->fit : SL_FIT_STRETCH;

@@ -74,6 +74,8 @@ typedef struct
 SlContract *sl_contract_ref (SlContract *contract);
 void sl_contract_unref (SlContract *contract);
 
+/** sl_contract_channel_hint: what a message says of an input with a channel more than a picture has; "" for any other. */
+const char *sl_contract_channel_hint (const SlTensorInfo *input);
 /** sl_contract_require_range: FALSE with SL_ERROR_CONTRACT when a float picture input has no known range; the
  *  message names the property and the modelinfo line that would state it. */
 gboolean sl_contract_require_range (const SlContract *contract, GError **error);

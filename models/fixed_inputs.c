@@ -19,6 +19,9 @@
 #define HALF_INFINITY 0x7c00
 
 #define MOST_BYTES ((gsize) 256 << 20)
+/* Channels of an input that is a picture and one more. */
+#define CHANNELS 4
+#define LAST_CHANNEL "[3]"
 #define SYNTAX "expected INPUT=VALUE with ';' between, INPUT a number or a name, VALUE a number or a file, such as 1=style.npy"
 
 typedef struct
@@ -203,22 +206,60 @@ fill (const Fixed *fixed, const SlTensor *tensor, guint8 *data, gsize size, GErr
   return TRUE;
 }
 
+/* The last channel of an input of four: the axis it is on; -1 = the input has no four. */
+static gint
+find_channels (const SlTensor *tensor)
+{
+  if (tensor->rank == 4 && (tensor->dims[3] == CHANNELS || tensor->dims[1] == CHANNELS))
+    return tensor->dims[3] == CHANNELS ? 3 : 1;
+  return tensor->rank == 3 && tensor->dims[2] == CHANNELS ? 2 : -1;
+}
+
+/* (nullable): the bytes that @tensor, input @input or a part of it, is to have, noted in @files. */
+static const void *
+make_constant (const Fixed *fixed, SlGraph *graph, const SlTensor *tensor, guint input, GHashTable **files, GError **error)
+{
+  gsize elements = 0, size = 0;
+  gboolean good = FALSE;
+  for (guint i = 0; i < tensor->rank; i++)
+    if (tensor->dims[i] < 1) {
+      bad_value (fixed, tensor, "a value for a size that is open: state input-shape", error);
+      return NULL;
+    }
+  if (sl_tensor_elements (tensor, &elements) && g_size_checked_mul (&size, elements, sl_dtype_size (tensor->dtype)))
+    good = size > 0 && size <= sl_graph_limit (graph);
+  if (!good) {
+    bad_value (fixed, tensor, "a tensor of a type or a size that is not read", error);
+    return NULL;
+  }
+  guint8 *data = sl_arena_alloc (sl_graph_arena (graph), size + SL_TENSOR_PADDING);
+  if (!fill (fixed, tensor, data, size, error))
+    return NULL;
+  if (files != NULL)
+    sl_data_files_note (files, SL_DATA_FIXED_INPUTS, input, data, size);
+  return data;
+}
+
+static gboolean
+fix_channel (const Fixed *fixed, SlGraph *graph, guint input, GHashTable **files, GError **error)
+{
+  SlTensor channel = *sl_graph_input_tensor (graph, input);
+  const gint axis = find_channels (&channel);
+  if (axis < 0)
+    return bad_value (fixed, &channel, "its channel [3]; expected an input of 4 channels", error);
+  if (sl_graph_n_nodes (graph) == 0)
+    return bad_value (fixed, &channel, "its channel [3], which Sightline's own backend fixes alone", error);
+  channel.dims[axis] = 1;
+  const void *data = make_constant (fixed, graph, &channel, input, files, error);
+  return data != NULL && sl_graph_fix_channels (graph, input, (guint) axis, 1, data, error);
+}
+
 static gboolean
 fix (const Fixed *fixed, SlGraph *graph, guint input, SlState *state, GHashTable **files, GError **error)
 {
-  const SlTensor *tensor = sl_graph_input_tensor (graph, input);
-  gsize elements = 0, size = 0;
-  for (guint i = 0; i < tensor->rank; i++)
-    if (tensor->dims[i] < 1)
-      return bad_value (fixed, tensor, "a value for a size that is open: state input-shape", error);
-  if (!sl_tensor_elements (tensor, &elements) || !g_size_checked_mul (&size, elements, sl_dtype_size (tensor->dtype)) || size == 0
-      || size > sl_graph_limit (graph))
-    return bad_value (fixed, tensor, "a tensor of a type or a size that is not read", error);
-  guint8 *data = sl_arena_alloc (sl_graph_arena (graph), size + SL_TENSOR_PADDING);
-  if (!fill (fixed, tensor, data, size, error))
+  const void *data = make_constant (fixed, graph, sl_graph_input_tensor (graph, input), input, files, error);
+  if (data == NULL)
     return FALSE;
-  if (files != NULL)
-    sl_data_files_note (files, SL_DATA_FIXED_INPUTS, input, data, size);
   const gint held = sl_state_find (state, sl_graph_input (graph, input));
   if (held >= 0)
     state->first[held] = data;
@@ -231,24 +272,33 @@ gboolean
 sl_fixed_inputs_apply (const SlFixedInputs *all, SlGraph *graph, SlState *state, GHashTable **files, GError **error)
 {
   const Fixed *by_input[SL_MAX_IO] = { NULL };
+  gboolean of_channel[SL_MAX_IO] = { FALSE };
   guint left = sl_graph_n_inputs (graph) - state->n;
   for (guint i = 0; i < all->inputs->len; i++) {
     const Fixed *fixed = &g_array_index (all->inputs, Fixed, i);
-    const gint at = sl_edges_find (graph, FALSE, fixed->input, "fixed-inputs", error);
+    gint at = sl_edges_find (graph, FALSE, fixed->input, "fixed-inputs", NULL);
+    const gboolean is_channel = at < 0 && g_str_has_suffix (fixed->input, LAST_CHANNEL);
+    if (is_channel) {
+      g_autofree char *input = g_strndup (fixed->input, strlen (fixed->input) - strlen (LAST_CHANNEL));
+      at = sl_edges_find (graph, FALSE, input, "fixed-inputs", error);
+    } else if (at < 0)
+      sl_edges_find (graph, FALSE, fixed->input, "fixed-inputs", error);
     if (at < 0)
       return FALSE;
     const gboolean held = sl_state_find (state, sl_graph_input (graph, (guint) at)) >= 0;
-    if (by_input[at] != NULL || (!held && left == 1)) {
+    if (by_input[at] != NULL || (held && is_channel) || (!held && left == 1 && !is_channel)) {
       g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "fixed-inputs: input '%s' is %s", fixed->input,
-                   by_input[at] != NULL ? "stated twice" : "the last one; expected one to be left for pictures");
+                   by_input[at] != NULL || held ? "stated twice" : "the last one; expected one to be left for pictures");
       return FALSE;
     }
     by_input[at] = fixed;
-    left -= !held;
+    of_channel[at] = is_channel;
+    left -= is_channel || held ? 0 : 1;
   }
   /* From the last on, so that the places of the others stay. */
   for (guint i = sl_graph_n_inputs (graph); i-- > 0;)
-    if (by_input[i] != NULL && !fix (by_input[i], graph, i, state, files, error))
+    if (by_input[i] != NULL
+        && !(of_channel[i] ? fix_channel (by_input[i], graph, i, files, error) : fix (by_input[i], graph, i, state, files, error)))
       return FALSE;
   return TRUE;
 }

@@ -100,6 +100,29 @@ sl_anchors_faces (gint32 width, gint32 height, guint *n)
   return anchors;
 }
 
+SlAnchor *
+sl_anchors_pyramid (const SlPyramidAnchors *spec, gint32 width, gint32 height, guint *n)
+{
+  SlGrid grid;
+  SlAnchor shapes[SL_MAX_ASPECT_RATIOS * SL_MAX_ASPECT_RATIOS];
+  const guint per_cell = spec->scales * spec->n_shapes;
+  if (spec->scales > SL_MAX_ASPECT_RATIOS || !sl_grid_init (&grid, width, height, spec->strides, spec->n_levels, per_cell)
+      || grid.n_rows > MOST_ANCHORS || grid.n_rows == 0)
+    return NULL;
+  SlAnchor *anchors = g_new (SlAnchor, grid.n_rows);
+  *n = 0;
+  for (guint l = 0; l < grid.n_levels; l++) {
+    const SlLevel *level = &grid.levels[l];
+    for (guint i = 0; i < per_cell; i++) {
+      const double side = spec->side * level->stride * exp2 ((double) (i / spec->n_shapes) / spec->scales);
+      shapes[i] = (SlAnchor){ 0, 0, (gfloat) (side * spec->shapes[i % spec->n_shapes][0] / width),
+                              (gfloat) (side * spec->shapes[i % spec->n_shapes][1] / height) };
+    }
+    *n += append_map (anchors + *n, level->width, level->height, shapes, per_cell);
+  }
+  return anchors;
+}
+
 /* The numbers of one line into every fourth float of @to. Returns how many; 0 for a word that is no finite number. */
 static guint
 read_line (const char *line, GArray *to)

@@ -40,6 +40,24 @@ typedef struct
 SlAnchor *sl_anchors_ssd (const SlSsdAnchors *spec, guint *n);
 /** sl_anchors_faces: (transfer full) (nullable): those of UltraFace for an input of @width x @height; NULL for no size. */
 SlAnchor *sl_anchors_faces (gint32 width, gint32 height, guint *n);
+/**
+ * SlPyramidAnchors: EfficientDet's and RetinaNet's anchors.
+ * @strides: of the @n_levels maps
+ * @side: of the smallest square anchor, in strides
+ * @scales: number of sizes of each anchor, each 2^(1 / @scales) of the one before
+ * @shapes: width and height of each of the @n_shapes anchors of a size, in that size's side
+ */
+typedef struct
+{
+  guint n_levels, strides[SL_MAX_LEVELS];
+  double side;
+  guint scales, n_shapes;
+  double shapes[SL_MAX_ASPECT_RATIOS][2];
+} SlPyramidAnchors;
+
+/** sl_anchors_pyramid: (transfer full) (nullable): *@n anchors, map by map, row by row, size by size; NULL when there would be over 10
+ *  million, or none. */
+SlAnchor *sl_anchors_pyramid (const SlPyramidAnchors *spec, gint32 width, gint32 height, guint *n);
 /** sl_anchors_load: (transfer full): box priors as text: four lines of equally many numbers: centre y, centre x, height,
  *  width, in 0..1. NULL with @error set. */
 SlAnchor *sl_anchors_load (const char *path, guint *n, GError **error);

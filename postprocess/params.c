@@ -111,6 +111,28 @@ sl_decoder_param_list (const SlDecoderConfig *config, const char *key, double lo
 }
 
 gboolean
+sl_decoder_param_words (const SlDecoderConfig *config, const char *key, guint n, gboolean may_be_one, char ***words, GError **error)
+{
+  const char *text = sl_decoder_param (config, key);
+  if (text == NULL)
+    return TRUE;
+  g_auto (GStrv) stated = g_strsplit (text, ",", -1);
+  const guint count = g_strv_length (stated);
+  const gboolean repeated = may_be_one && count == 1;
+  if (count != n && !repeated) {
+    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
+                 "decoder parameter %s: expected %u words with ',' between, one a number of the vector%s, "
+                 "got %u",
+                 key, n, may_be_one ? ", or one for all" : "", count);
+    return FALSE;
+  }
+  *words = g_new0 (char *, n + 1);
+  for (guint i = 0; i < n; i++)
+    (*words)[i] = g_strdup (g_strstrip (stated[repeated ? 0 : i]));
+  return TRUE;
+}
+
+gboolean
 sl_decoder_param_size (const SlDecoderConfig *config, gint32 *width, gint32 *height, GError **error)
 {
   double size[2];

@@ -25,6 +25,10 @@ gboolean sl_decoder_param_double (const SlDecoderConfig *config, const char *key
 /** sl_decoder_param_list: "1,2.5" -> @values, at most @max finite numbers in @lo..@hi. *@n and @values stay when @key is absent. */
 gboolean sl_decoder_param_list (const SlDecoderConfig *config, const char *key, double lo, double hi, double *values, guint max, guint *n,
                                 GError **error);
+/** sl_decoder_param_words: *@words (transfer full) (nullable): one word for each of @n numbers of a vector; where it may be, one for all. It stays
+ *  when @key is absent. */
+gboolean sl_decoder_param_words (const SlDecoderConfig *config, const char *key, guint n, gboolean may_be_one, char ***words,
+                                 GError **error);
 /** sl_decoder_param_size: pixels of the model's input: parameter "imgsz" ("height,width" or one number), else what @config
  *  says; 0 x 0 when neither does. */
 gboolean sl_decoder_param_size (const SlDecoderConfig *config, gint32 *width, gint32 *height, GError **error);

@@ -132,6 +132,8 @@ extern const SlSkeleton sl_skeleton_alignment;
 extern const SlSkeleton sl_skeleton_hand;
 /** The corners of a box that is turned, around it. */
 extern const SlSkeleton sl_skeleton_corners;
+/** The middle and the 8 corners of a box in space as they appear in the picture, and its 12 edges. */
+extern const SlSkeleton sl_skeleton_cuboid;
 
 G_END_DECLS
 

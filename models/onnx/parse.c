@@ -419,6 +419,8 @@ onnx_file_parse (OnnxFile *file, const void *data, gsize size, GError **error)
       return FALSE;
   if (!sl_pb_check (&file->pb, error))
     return FALSE;
+  for (guint i = 0; i < file->graphs->len; i++)
+    onnx_graph_sort (g_ptr_array_index (file->graphs, i));
   if (file->graph != NULL)
     return TRUE;
   g_set_error (error, SL_ERROR, SL_ERROR_FORMAT, "the model has no graph; the file is damaged or truncated");

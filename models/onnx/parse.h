@@ -97,6 +97,8 @@ typedef struct
 /** onnx_file_parse: FALSE with @error set for what is damaged or over a limit. */
 gboolean onnx_file_parse (OnnxFile *file, const void *data, gsize size, GError **error);
 void onnx_file_clear (OnnxFile *file);
+/** onnx_graph_sort: puts nodes behind those whose results they read, else leaves their order. */
+void onnx_graph_sort (OnnxGraph *graph);
 /** onnx_looks_like: whether the first bytes are those of a ModelProto. */
 gboolean onnx_looks_like (const guint8 *data, gsize size);
 /** onnx_text: a NUL-terminated copy of a string field. */

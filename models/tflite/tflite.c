@@ -348,6 +348,22 @@ refuse_open_shape (const SlTensor *tensor, guint32 open, GError **error)
   return FALSE;
 }
 
+/* The height and the width of a picture that the file does not leave open become those that are stated, where all else is the same: a model
+ * of convolutions takes any; whether the others do, shape inference finds out. */
+static void
+resize_picture (const char *given, SlTensor *tensor)
+{
+  gdouble numbers[SL_MAX_RANK];
+  if (given == NULL || tensor->rank != 4 || sl_numbers_parse (given, numbers, SL_MAX_RANK) != 4 || numbers[0] != (gdouble) tensor->dims[0]
+      || numbers[3] != (gdouble) tensor->dims[3])
+    return;
+  for (guint i = 1; i <= 2; i++)
+    if (!(numbers[i] >= 1 && numbers[i] <= G_MAXINT32 && numbers[i] == floor (numbers[i])))
+      return;
+  tensor->dims[1] = (gint32) numbers[1];
+  tensor->dims[2] = (gint32) numbers[2];
+}
+
 /* The shape of an input of the model: the stored one, or, where the file leaves dimensions open, what @given (nullable) states. */
 static gboolean
 settle_input (const SlFbTable *table, const char *given, SlTensor *tensor, GError **error)
@@ -358,6 +374,8 @@ settle_input (const SlFbTable *table, const char *given, SlTensor *tensor, GErro
   gboolean placeholder = FALSE;
   for (guint i = 1; i < tensor->rank; i++)
     placeholder |= (open & 1u << i) != 0 && tensor->dims[i] <= 1;
+  if (open == 0)
+    resize_picture (given, tensor);
   if (open == 0 || (!placeholder && (given == NULL || given[0] == '\0')))
     return TRUE;
   if (given == NULL || given[0] == '\0')

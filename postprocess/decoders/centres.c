@@ -15,7 +15,7 @@
 #include "postprocess/decoders.h"
 #include "postprocess/detector.h"
 #include "postprocess/params.h"
-#include "postprocess/picture_shape.h"
+#include "postprocess/peaks.h"
 
 #define MOST_CLASSES 1024
 #define MOST_NUMBERS (1u << 24)
@@ -158,28 +158,6 @@ open_centres (const SlDecoderConfig *config, GError **error)
   return state;
 }
 
-static gfloat
-heat_at (const State *state, const void *data, guint x, guint y, guint c)
-{
-  const SlPictureShape *heat = &state->heat;
-  return sl_values_get (&state->heat_values, data, ((gsize) y * heat->width + x) * heat->cell_step + c * heat->channel_step);
-}
-
-/* Whether no neighbour is higher; of equal ones the first is the peak. */
-static gboolean
-is_peak (const State *state, const void *data, guint x, guint y, guint c, gfloat score)
-{
-  const guint right = MIN (x + 1, state->heat.width - 1), bottom = MIN (y + 1, state->heat.height - 1);
-  for (guint v = y > 0 ? y - 1 : 0; v <= bottom; v++)
-    for (guint u = x > 0 ? x - 1 : 0; u <= right; u++) {
-      const gboolean before = v < y || (v == y && u < x);
-      const gfloat other = heat_at (state, data, u, v, c);
-      if (before ? other >= score : other > score)
-        return FALSE;
-    }
-  return TRUE;
-}
-
 static void
 score_peaks (State *state, const void *data)
 {
@@ -187,8 +165,9 @@ score_peaks (State *state, const void *data)
   for (guint y = 0; y < state->heat.height; y++)
     for (guint x = 0; x < state->heat.width; x++)
       for (guint c = 0; c < state->heat.channels; c++, i++) {
-        const gfloat score = heat_at (state, data, x, y, c);
-        const gboolean counts = c >= state->first_class && score >= state->threshold && is_peak (state, data, x, y, c, score);
+        const gfloat score = sl_map_number (&state->heat, &state->heat_values, data, x, y, c);
+        const gboolean counts =
+          c >= state->first_class && score >= state->threshold && sl_map_is_peak (&state->heat, &state->heat_values, data, x, y, c);
         state->detector.scores[i] = counts ? score : -1;
       }
 }

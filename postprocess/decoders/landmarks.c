@@ -5,8 +5,9 @@
  * several such tensors the first counts.
  *
  * Parameters: "point-size": numbers of each point, 2, 3 or 5, of which the fourth is a logit of whether it is visible; unstated, that of
- * models known by how many numbers they have, else 2. "units" pixels of the input, or normalised: 0..1 of it. "activation" of the one
- * number: none or sigmoid; unstated, the model's last operators and the number tell.
+ * models known by how many numbers they have, else 2. "units" pixels of the input, normalised: 0..1 of it, or centred: -1..1 of it;
+ * unstated, pixels from the first point on that lies more than 2 from 0; until then centred where the points' mean is near 0, else
+ * normalised. "activation" of the one number: none or sigmoid; unstated, the model's last operators and the number tell.
  *
  * Unnamed it is taken for the vectors of MediaPipe's models beside a tensor of one number.
  */
@@ -28,8 +29,25 @@ static const struct
   const char *names[2]; /* of the one class */
   const SlSkeleton *skeleton;
 } known[] = {
-  { 1404, 3, { "face" }, NULL }, { 1434, 3, { "face" }, NULL }, { 63, 3, { "hand" }, &sl_skeleton_hand }, { 195, 5, { "person" }, NULL }
+  { 1404, 3, { "face" }, NULL },
+  { 1434, 3, { "face" }, NULL },
+  { 63, 3, { "hand" }, &sl_skeleton_hand },
+  { 195, 5, { "person" }, NULL },
+  { 18, 2, { "object" }, &sl_skeleton_cuboid },
 };
+
+/* No point in pixels: a face, a hand or a body within 2 of them. */
+#define FARTHEST_SHARE 2
+/* Mean of points that are -1..1; of those that are 0..1 it is about a half. */
+#define CENTRED_MEAN 0.2
+
+typedef enum
+{
+  UNITS_PIXELS,
+  UNITS_NORMALISED,
+  UNITS_CENTRED,
+  UNITS_TOLD, /* by the numbers of each frame */
+} Units;
 
 static const char *const unknown_names[] = { "points", NULL };
 
@@ -40,7 +58,9 @@ typedef struct
   gboolean sigmoid, watch;
   const char *const *names; /* of the one class */
   const SlSkeleton *skeleton;
-  gfloat scale_x, scale_y, threshold;
+  Units units;
+  gfloat width, height; /* of the input in pixels, 0 = unknown */
+  gfloat threshold;
   SlValues values, presence_values;
 } State;
 
@@ -111,7 +131,7 @@ read_size (State *state, const SlDecoderConfig *config, GError **error)
 static gboolean
 read_parameters (State *state, const SlDecoderConfig *config, GError **error)
 {
-  static const char *const unit_names[] = { "pixels", "normalised", NULL };
+  static const char *const unit_names[] = { "pixels", "normalised", "centred", NULL };
   static const char *const activations[] = { "none", "sigmoid", NULL };
   guint units, activation;
   gint32 width, height;
@@ -119,13 +139,14 @@ read_parameters (State *state, const SlDecoderConfig *config, GError **error)
       || !sl_decoder_param_choice (config, "activation", activations, &activation, error)
       || !sl_decoder_param_size (config, &width, &height, error))
     return FALSE;
-  if (units == 0 && width == 0) {
+  state->units = sl_decoder_param (config, "units") != NULL ? (Units) units : UNITS_TOLD;
+  if ((state->units == UNITS_PIXELS || state->units == UNITS_TOLD) && width == 0) {
     g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
                  "decoder landmarks: points are in pixels of the model's input, whose size is not known: state imgsz=HEIGHT,WIDTH");
     return FALSE;
   }
-  state->scale_x = units == 0 ? 1.0f / (gfloat) width : 1;
-  state->scale_y = units == 0 ? 1.0f / (gfloat) height : 1;
+  state->width = (gfloat) width;
+  state->height = (gfloat) height;
   const SlValueKind kind = state->presence_at >= 0 ? config->tensors[state->presence_at].values : SL_VALUES_UNKNOWN;
   const gboolean stated = sl_decoder_param (config, "activation") != NULL;
   state->sigmoid = stated ? activation == 1 : kind == SL_VALUES_LOGITS;
@@ -169,12 +190,38 @@ find_presence (State *state, const void *const *data)
   return state->sigmoid ? (gfloat) sl_sigmoid (number) : number;
 }
 
+/* What the numbers of a frame are when nobody says it. */
+static Units
+tell_units (State *state, const void *data)
+{
+  double sum = 0, farthest = 0;
+  guint n = 0;
+  for (gsize at = 0; at < state->n; at++) {
+    const gfloat number = sl_values_get (&state->values, data, at);
+    if (at % state->point_size > 1 || !isfinite (number))
+      continue;
+    sum += (double) number;
+    farthest = MAX (farthest, fabs ((double) number));
+    n++;
+  }
+  if (farthest > FARTHEST_SHARE)
+    state->units = UNITS_PIXELS;
+  return farthest > FARTHEST_SHARE ? UNITS_PIXELS : n > 0 && fabs (sum / n) < CENTRED_MEAN ? UNITS_CENTRED : UNITS_NORMALISED;
+}
+
+/* Of the input, 0..1. */
+static gfloat
+share_of (gfloat number, Units units, gfloat side)
+{
+  return units == UNITS_PIXELS ? number / side : units == UNITS_CENTRED ? (number + 1) / 2 : number;
+}
+
 static gboolean
-read_point (const State *state, const void *data, guint k, gfloat presence, SlDetectedPoint *point)
+read_point (const State *state, const void *data, guint k, Units units, gfloat presence, SlDetectedPoint *point)
 {
   const gsize at = (gsize) k * state->point_size;
-  point->x = sl_values_get (&state->values, data, at) * state->scale_x;
-  point->y = sl_values_get (&state->values, data, at + 1) * state->scale_y;
+  point->x = share_of (sl_values_get (&state->values, data, at), units, state->width);
+  point->y = share_of (sl_values_get (&state->values, data, at + 1), units, state->height);
   point->confidence = state->point_size == 5 ? (gfloat) sl_sigmoid (sl_values_get (&state->values, data, at + 3)) : presence;
   if (isfinite (point->x) && isfinite (point->y) && point->confidence >= 0)
     return TRUE;
@@ -192,9 +239,11 @@ decode_landmarks (gpointer opened, const void *const *data, SlResult *result)
     return;
   found.confidence = MIN (presence, 1);
   const guint n = state->n / state->point_size;
+  const void *numbers = data[state->points_at];
+  const Units units = state->units == UNITS_TOLD ? tell_units (state, numbers) : state->units;
   SlDetectedPoint *points = sl_result_add_keypoints (result, &found, n);
   for (guint k = 0; k < n; k++) {
-    if (!read_point (state, data[state->points_at], k, found.confidence, &points[k]))
+    if (!read_point (state, numbers, k, units, found.confidence, &points[k]))
       continue;
     found.x_min = MIN (found.x_min, points[k].x);
     found.x_max = MAX (found.x_max, points[k].x);

@@ -2,7 +2,8 @@
 /*
  * Decoder "segmentation": a class for each cell of a grid over the input: a map of class numbers [1,H,W] or [1,H,W,1], or
  * scores [1,H,W,C] or [1,C,H,W], of which the highest counts; one channel of scores means class 1 where it reaches the
- * threshold. Of several tensors of scores, all of one shape, the first counts: torchvision's models have an auxiliary one behind it.
+ * threshold. Of several tensors of scores, all of one shape, the first counts: torchvision's models have an auxiliary one behind it. When it is
+ * named, any others may lie behind a first one as large as the input, as U-2-Net's and IS-Net's maps of each depth do.
  *
  * Parameters: "background-offset": an integer added to every class; "activation" none or sigmoid, for one channel of scores;
  * "background" yes or no: whether class 0 is the background. Unstated, it is where class 0 has no name or one that says so
@@ -66,8 +67,12 @@ static gboolean
 find_shape (const SlDecoderConfig *config, SlPictureShape *shape)
 {
   const SlTensorInfo *tensor = &config->tensors[0];
-  if (!are_alike (config) || !sl_picture_shape_find (shape, tensor, config->n_labels > 1 ? config->n_labels : 1)
-      || (guint64) shape->width * shape->height > MOST_CELLS || (config->n_tensors > 1 && shape->channels == 1))
+  if (!sl_picture_shape_find (shape, tensor, config->n_labels > 1 ? config->n_labels : 1)
+      || (guint64) shape->width * shape->height > MOST_CELLS)
+    return FALSE;
+  const gboolean whole =
+    tensor->rank == 4 && (gint32) shape->width == config->input_width && (gint32) shape->height == config->input_height;
+  if (config->n_tensors > 1 && !whole && (shape->channels == 1 || !are_alike (config)))
     return FALSE;
   return (tensor->dtype == SL_DTYPE_I64 || tensor->dtype == SL_DTYPE_I32)
            ? shape->channels == 1
@@ -91,7 +96,8 @@ static gboolean
 matches (const SlDecoderConfig *config)
 {
   SlPictureShape shape;
-  if (!find_shape (config, &shape) || shape.width < SMALLEST_SIDE || shape.height < SMALLEST_SIDE || unmatched (config) != NULL)
+  if (!find_shape (config, &shape) || shape.width < SMALLEST_SIDE || shape.height < SMALLEST_SIDE || unmatched (config) != NULL
+      || !are_alike (config) || (config->n_tensors > 1 && shape.channels == 1))
     return FALSE;
   /* Maps smaller than the input may be anything. */
   if (config->n_tensors > 1 && ((gint32) shape.width != config->input_width || (gint32) shape.height != config->input_height))
@@ -140,7 +146,8 @@ open_segmentation (const SlDecoderConfig *config, GError **error)
     return sl_decoder_refuse (
       config, "segmentation",
       "one tensor: a mask of classes [1,H,W] of int64, int32, uint8 or int8, or scores [1,H,W,classes] or [1,classes,H,W] of "
-      "uint8, int8 or float32 with at most 255 classes, alone or before others of the same shape",
+      "uint8, int8 or float32 with at most 255 classes, alone or before others, which have the same shape where it is smaller than the "
+      "input",
       error);
   if (!sl_decoder_param_int (config, "background-offset", 0, -1000, 1000, &offset, error)
       || !sl_decoder_param_choice (config, "activation", activations, &activation, error)

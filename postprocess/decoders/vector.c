@@ -61,29 +61,6 @@ close_vector (gpointer opened)
   g_free (state);
 }
 
-/* One word for each of @n numbers from parameter @key; where it may be, one for all. */
-static gboolean
-read_words (const SlDecoderConfig *config, const char *key, guint n, gboolean may_be_one, char ***words, GError **error)
-{
-  const char *text = sl_decoder_param (config, key);
-  if (text == NULL)
-    return TRUE;
-  g_auto (GStrv) stated = g_strsplit (text, ",", -1);
-  const guint count = g_strv_length (stated);
-  const gboolean repeated = may_be_one && count == 1;
-  if (count != n && !repeated) {
-    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
-                 "decoder parameter %s: expected %u words with ',' between, one a number of the tensor%s, "
-                 "got %u",
-                 key, n, may_be_one ? ", or one for all" : "", count);
-    return FALSE;
-  }
-  *words = g_new0 (char *, n + 1);
-  for (guint i = 0; i < n; i++)
-    (*words)[i] = g_strdup (g_strstrip (stated[repeated ? 0 : i]));
-  return TRUE;
-}
-
 static gboolean
 read_gallery (State *state, const SlDecoderConfig *config, GError **error)
 {
@@ -106,8 +83,9 @@ read_parameters (State *state, const SlDecoderConfig *config, GError **error)
 {
   static const char *const kinds[] = { "values", "embedding", NULL };
   guint kind;
-  if (!sl_decoder_param_choice (config, "kind", kinds, &kind, error) || !read_words (config, "names", state->n, FALSE, &state->names, error)
-      || !read_words (config, "units", state->n, TRUE, &state->units, error)
+  if (!sl_decoder_param_choice (config, "kind", kinds, &kind, error)
+      || !sl_decoder_param_words (config, "names", state->n, FALSE, &state->names, error)
+      || !sl_decoder_param_words (config, "units", state->n, TRUE, &state->units, error)
       || !sl_decoder_param_double (config, "scale", 1, -LARGEST_NUMBER, LARGEST_NUMBER, &state->scale, error)
       || !sl_decoder_param_double (config, "offset", 0, -LARGEST_NUMBER, LARGEST_NUMBER, &state->offset, error))
     return FALSE;

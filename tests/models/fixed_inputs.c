@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/half.h"
+#include "core/runtime/session.h"
 #include "models/data_file.h"
 #include "models/fixed_inputs.h"
 #include "models/npy.h"
@@ -224,6 +225,47 @@ sum_model (void)
   return writer;
 }
 
+/* The last of four channels: the picture is the other three, wherever channels stand. */
+static void
+test_channel (void)
+{
+  static const gint32 shapes[][4] = { { 1, 2, 5, 4 }, { 1, 4, 2, 5 } };
+  for (guint i = 0; i < G_N_ELEMENTS (shapes); i++) {
+    g_autoptr (SlTfliteWriter) writer = sl_tflite_writer_new ();
+    g_autoptr (GError) error = NULL;
+    SlTfliteTensor tensor = { .name = "image", .dtype = SL_DTYPE_F32, .rank = 4 };
+    memcpy (tensor.dims, shapes[i], sizeof shapes[i]);
+    const gint32 x = sl_tflite_writer_tensor (writer, &tensor), y = sl_tflite_writer_tensor (writer, &tensor);
+    sl_tflite_writer_op (writer, &(SlTfliteOp){ .op = SL_OP_NEG, .n_inputs = 1, .inputs = { x }, .n_outputs = 1, .outputs = { y } });
+    sl_tflite_writer_io (writer, 1, &x, 1, &y);
+    static const char *const lines[] = { "0[3]=0.25", "image[3]=0.25" };
+    g_autofree char *info = g_strdup_printf ("[modelinfo]\nversion=1.0\n[sightline]\nfixed-inputs=%s\nmean=0\nstd=255\n", lines[i]);
+    g_autoptr (SlModel) model = load_with_info (writer, info, NULL, &error);
+    g_assert_no_error (error);
+    const SlContract *contract = sl_model_contract (model);
+    g_assert_true (contract->image.valid);
+    g_assert_cmpint (contract->image.width, ==, 5);
+    g_autoptr (SlSession) session = sl_session_new (sl_model_graph (model), 1, &error);
+    g_assert_no_error (error);
+    _Alignas(SL_TENSOR_ALIGN) gfloat numbers[30 + SL_TENSOR_PADDING / sizeof (gfloat)], out[40 + SL_TENSOR_PADDING / sizeof (gfloat)];
+    for (guint k = 0; k < 30; k++)
+      numbers[k] = (gfloat) (k + 1);
+    g_assert_cmpint (sl_session_run (session, (const void *const[]){ numbers }, (void *const[]){ out }), ==, SL_STATUS_OK);
+    for (guint k = 0, given = 0; k < 40; k++) {
+      const gboolean fixed = i == 0 ? k % 4 == 3 : k >= 30;
+      g_assert_cmpfloat (out[k], ==, fixed ? -0.25f : -numbers[given]);
+      given += fixed ? 0 : 1;
+    }
+  }
+  static const gint32 three[] = { 1, 2, 2, 3 };
+  g_autoptr (SlGraph) graph = new_graph (SL_DTYPE_F32, 4, three, 0, 0);
+  refuse ("0[3]=1", graph, SL_ERROR_SHAPE, "its channel [3]; expected an input of 4 channels");
+  refuse ("2[3]=1", graph, SL_ERROR_ARGUMENT, "no input '2[3]'");
+  static const gint32 four[] = { 1, 2, 2, 4 };
+  g_autoptr (SlGraph) empty = new_graph (SL_DTYPE_F32, 4, four, 0, 0);
+  refuse ("1[3]=1", empty, SL_ERROR_SHAPE, "which Sightline's own backend fixes alone");
+}
+
 /* A key file may describe every tensor, the fixed one too; its value stands among what the model was made of. */
 static void
 test_key_file (void)
@@ -262,6 +304,7 @@ main (int argc, char **argv)
   g_test_add_func ("/fixed_inputs/files", test_files);
   g_test_add_func ("/fixed_inputs/refused", test_refused);
   g_test_add_func ("/fixed_inputs/metadata", test_metadata);
+  g_test_add_func ("/fixed_inputs/channel", test_channel);
   g_test_add_func ("/fixed_inputs/key-file", test_key_file);
   return g_test_run ();
 }

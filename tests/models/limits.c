@@ -95,7 +95,8 @@ test_total (void)
   g_autofree char *path = sl_tflite_writer_save_temp (w, "model.tflite", NULL);
   g_autoptr (GError) error = NULL;
   g_assert_null (sl_model_load_with (path, NULL, &(SlModelLoadOptions){ .tensor_limit = 700000000 }, &error));
-  expect_error (&error, SL_ERROR_LIMIT, path, "node 1 RELU", "need more than 700000000 bytes; set tensor-limit (MiB) higher", NULL);
+  expect_error (&error, SL_ERROR_LIMIT, path, "node 1 RELU", "need more than 700000000 bytes; set tensor-limit (MiB) higher",
+                ": tensor-limit=1431 would do", NULL);
   g_assert_null (sl_model_load_with (path, NULL, &(SlModelLoadOptions){ .tensor_limit = 1000 }, &error));
   expect_error (&error, SL_ERROR_LIMIT, "input 'x' is uint8[1,300000000]: over the limit of 1000 bytes; set tensor-limit", NULL);
   SlModel *model = sl_model_load_with (path, NULL, &(SlModelLoadOptions){ .tensor_limit = 1500000000 }, &error);

@@ -35,7 +35,7 @@ test_known (void)
     gint32 numbers;
     guint size;
     const char *label;
-  } rows[] = { { 1404, 3, "face" }, { 1434, 3, "face" }, { 63, 3, "hand" }, { 195, 5, "person" } };
+  } rows[] = { { 1404, 3, "face" }, { 1434, 3, "face" }, { 63, 3, "hand" }, { 195, 5, "person" }, { 18, 2, "object" } };
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
     const guint n = (guint) rows[i].numbers / rows[i].size;
     const gfloat presence = 3;
@@ -88,6 +88,31 @@ test_presence (void)
   g_assert_cmpuint (sl_decoding_run (alone, (const void *const[]){ odd })->n_detections, ==, 0);
 }
 
+/* Nobody says what the numbers are: 0..1, -1..1 or pixels, and pixels stay pixels. */
+static void
+test_units (void)
+{
+  static const gfloat shares[] = { 0.25f, 0.5f, 0.75f, 0.875f }, centred[] = { -0.5f, -0.25f, 0.5f, 0.75f }, pixels[] = { 50, 25, 150, 75 },
+                      small[] = { 0, 0.5f, 2, 1 }, here = 0.9f;
+  SlDecoderConfig config = new_config (4, SL_VALUES_SHARES);
+  g_autoptr (SlDecoding) told = open_landmarks ("landmarks", &config);
+  const SlResult *result = sl_decoding_run (told, (const void *const[]){ shares, &here });
+  g_assert_cmpfloat (result->keypoints[1].x, ==, 0.75f);
+  g_assert_cmpfloat (result->keypoints[1].y, ==, 0.875f);
+  sl_decoding_run (told, (const void *const[]){ centred, &here });
+  g_assert_cmpfloat (result->keypoints[0].x, ==, 0.25f);
+  g_assert_cmpfloat (result->keypoints[1].y, ==, 0.875f);
+  sl_decoding_run (told, (const void *const[]){ pixels, &here });
+  g_assert_cmpfloat (result->keypoints[0].x, ==, 0.25f);
+  g_assert_cmpfloat (result->keypoints[1].y, ==, 0.75f);
+  sl_decoding_run (told, (const void *const[]){ small, &here });
+  g_assert_cmpfloat_with_epsilon (result->keypoints[1].x, 2.0 / WIDTH, 1e-6);
+  g_autoptr (SlDecoding) stated = open_landmarks ("landmarks,units=centred", &config);
+  g_assert_cmpfloat (sl_decoding_run (stated, (const void *const[]){ shares, &here })->keypoints[0].x, ==, 0.625f);
+  g_autoptr (SlDecoding) of_pixels = open_landmarks ("landmarks,units=pixels", &config);
+  g_assert_cmpfloat_with_epsilon (sl_decoding_run (of_pixels, (const void *const[]){ shares, &here })->keypoints[1].y, 0.00875, 1e-6);
+}
+
 static void
 test_refused (void)
 {
@@ -110,6 +135,7 @@ main (int argc, char **argv)
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/decode_landmarks/known", test_known);
   g_test_add_func ("/decode_landmarks/presence", test_presence);
+  g_test_add_func ("/decode_landmarks/units", test_units);
   g_test_add_func ("/decode_landmarks/refused", test_refused);
   return g_test_run ();
 }

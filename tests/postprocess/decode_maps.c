@@ -171,9 +171,16 @@ test_auxiliary (void)
   g_autoptr (SlDecoding) named = open_one ("segmentation", &config, "segmentation");
   g_assert_nonnull (named);
   assert_open_fails (NULL, &config, SL_ERROR_SHAPE, "no decoder takes the tensors");
-  config.input_width = config.input_height = SIDE;
   config.tensors[1].dims[1] = 4;
-  assert_open_fails ("segmentation", &config, SL_ERROR_SHAPE, "alone or before others of the same shape");
+  assert_open_fails ("segmentation", &config, SL_ERROR_SHAPE, "which have the same shape where it is smaller than the input");
+  /* One as large as the input before any others, when it is named: U-2-Net's. */
+  config.input_width = config.input_height = SIDE;
+  config.tensors[0].dims[1] = 1;
+  config.tensors[1].dims[2] = SIDE / 2;
+  g_autoptr (SlDecoding) whole = open_one ("segmentation", &config, "segmentation");
+  result = sl_decoding_run (whole, (const void *const[]){ scores[0], scores[1] });
+  g_assert_cmpuint (result->mask.width, ==, SIDE);
+  assert_open_fails (NULL, &config, SL_ERROR_SHAPE, "no decoder takes the tensors");
 }
 
 static void

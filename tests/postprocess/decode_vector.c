@@ -100,9 +100,9 @@ test_refused (void)
 {
   SlDecoderConfig config = vector_config (SL_DTYPE_F32, 2, 0, 0, SL_VALUES_UNKNOWN);
   assert_open_fails ("vector,names=a,b,c", &config, SL_ERROR_ARGUMENT,
-                     "decoder parameter names: expected 2 words with ',' between, one a number of the tensor, got 3");
-  assert_open_fails ("vector,names=a", &config, SL_ERROR_ARGUMENT, "one a number of the tensor, got 1");
-  assert_open_fails ("vector,units=a,b,c", &config, SL_ERROR_ARGUMENT, "one a number of the tensor, or one for all, got 3");
+                     "decoder parameter names: expected 2 words with ',' between, one a number of the vector, got 3");
+  assert_open_fails ("vector,names=a", &config, SL_ERROR_ARGUMENT, "one a number of the vector, got 1");
+  assert_open_fails ("vector,units=a,b,c", &config, SL_ERROR_ARGUMENT, "one a number of the vector, or one for all, got 3");
   assert_open_fails ("vector,kind=face", &config, SL_ERROR_ARGUMENT, "values, embedding");
   assert_open_fails ("vector,scale=inf", &config, SL_ERROR_ARGUMENT, "scale");
   config_add (&config, SL_DTYPE_F32, DIMS (1, 2), 0, 0);

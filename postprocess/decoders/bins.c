@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Decoder "bins": numbers that a model spreads over bins, such as the angles of a head or of a gaze, or an age: one vector of scores a number,
+ * which is the mean of the bins' places, 0, 1, 2, ..., by their shares.
+ *
+ * Parameters: "scale" and "offset": value = mean * scale + offset; "names", one a number, and "units", one for all or one a number;
+ * "activation" none, softmax; unstated, none where a SOFTMAX makes the scores.
+ *
+ * It is never taken unnamed.
+ */
+#include <math.h>
+
+#include "sightline/error.h"
+#include "postprocess/decoders.h"
+#include "postprocess/params.h"
+#include "postprocess/values.h"
+
+#define FEWEST_BINS 2
+#define MOST_BINS 65536
+#define LARGEST_NUMBER 1e12
+/* Several vectors of so many numbers are told of as bins. */
+#define USUAL_BINS 16
+
+static const char *const params[] = { "names", "units", "scale", "offset", "activation", NULL };
+
+typedef struct
+{
+  guint n; /* vectors */
+  guint bins[SL_MAX_IO];
+  SlValues values[SL_MAX_IO];
+  gboolean softmax[SL_MAX_IO];
+  double scale, offset;
+  gfloat numbers[SL_MAX_IO];
+  char **names, **units; /* (nullable): of each number */
+} State;
+
+static gboolean
+are_bins (const SlDecoderConfig *config, guint fewest)
+{
+  for (guint t = 0; t < config->n_tensors; t++) {
+    const SlTensorInfo *tensor = &config->tensors[t];
+    const guint n = sl_decoder_elements (tensor);
+    if (!sl_values_readable (tensor->dtype) || !sl_decoder_is_vector (tensor) || n < fewest || n > MOST_BINS)
+      return FALSE;
+  }
+  return TRUE;
+}
+
+static const char *
+unmatched (const SlDecoderConfig *config)
+{
+  for (guint t = 1; t < config->n_tensors; t++)
+    if (sl_decoder_elements (&config->tensors[t]) != sl_decoder_elements (&config->tensors[0]))
+      return NULL;
+  return config->n_tensors > 1 && are_bins (config, USUAL_BINS)
+           ? "they may be bins that a number each is spread over, such as the angles of a head: state decoder=bins, of Hopenet "
+             "bins,scale=3,offset=-99,names=yaw,pitch,roll"
+           : NULL;
+}
+
+static void
+close_bins (gpointer opened)
+{
+  State *state = opened;
+  g_strfreev (state->names);
+  g_strfreev (state->units);
+  g_free (state);
+}
+
+static gboolean
+read_parameters (State *state, const SlDecoderConfig *config, GError **error)
+{
+  static const char *const activations[] = { "none", "softmax", NULL };
+  guint activation;
+  if (!sl_decoder_param_words (config, "names", state->n, FALSE, &state->names, error)
+      || !sl_decoder_param_words (config, "units", state->n, TRUE, &state->units, error)
+      || !sl_decoder_param_double (config, "scale", 1, -LARGEST_NUMBER, LARGEST_NUMBER, &state->scale, error)
+      || !sl_decoder_param_double (config, "offset", 0, -LARGEST_NUMBER, LARGEST_NUMBER, &state->offset, error)
+      || !sl_decoder_param_choice (config, "activation", activations, &activation, error))
+    return FALSE;
+  for (guint t = 0; t < state->n; t++)
+    state->softmax[t]
+      = sl_decoder_param (config, "activation") != NULL ? activation == 1 : config->tensors[t].values != SL_VALUES_SHARES;
+  return TRUE;
+}
+
+static gpointer
+open_bins (const SlDecoderConfig *config, GError **error)
+{
+  if (!are_bins (config, FEWEST_BINS))
+    return sl_decoder_refuse (config, "bins",
+                              "vectors of 2 to 65536 bins, one a number, such as float32[1,66], of uint8, int8 or float32", error);
+  State *state = g_new0 (State, 1);
+  state->n = config->n_tensors;
+  for (guint t = 0; t < state->n; t++) {
+    state->bins[t] = sl_decoder_elements (&config->tensors[t]);
+    sl_values_init (&state->values[t], &config->tensors[t], SL_SCORES_PLAIN);
+  }
+  if (read_parameters (state, config, error))
+    return state;
+  close_bins (state);
+  return NULL;
+}
+
+/* The mean place of the bins of vector @t; NaN where their scores have none. */
+static double
+find_mean (const State *state, guint t, const void *data)
+{
+  double highest = -INFINITY, sum = 0, places = 0;
+  for (guint i = 0; i < state->bins[t] && state->softmax[t]; i++)
+    highest = fmax (highest, (double) sl_values_get (&state->values[t], data, i));
+  for (guint i = 0; i < state->bins[t]; i++) {
+    const double score = (double) sl_values_get (&state->values[t], data, i);
+    const double share = state->softmax[t] ? exp (score - highest) : score;
+    sum += share;
+    places += share * i;
+  }
+  return places / sum;
+}
+
+static void
+decode_bins (gpointer opened, const void *const *data, SlResult *result)
+{
+  State *state = opened;
+  for (guint t = 0; t < state->n; t++)
+    state->numbers[t] = (gfloat) (find_mean (state, t, data[t]) * state->scale + state->offset);
+  result->vector = (SlVector){ .n = state->n,
+                               .values = state->numbers,
+                               .names = (const char *const *) state->names,
+                               .units = (const char *const *) state->units };
+}
+
+const SlDecoder sl_decoder_bins = {
+  .name = "bins",
+  .description = "vectors of bins that a number each is spread over, such as three of float32[1,66]: the angles of a head",
+  .params = params,
+  .threshold = 0,
+  .unmatched = unmatched,
+  .open = open_bins,
+  .decode = decode_bins,
+  .close = close_bins,
+};
