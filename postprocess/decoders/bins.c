@@ -79,8 +79,7 @@ read_parameters (State *state, const SlDecoderConfig *config, GError **error)
       || !sl_decoder_param_choice (config, "activation", activations, &activation, error))
     return FALSE;
   for (guint t = 0; t < state->n; t++)
-    state->softmax[t]
-      = sl_decoder_param (config, "activation") != NULL ? activation == 1 : config->tensors[t].values != SL_VALUES_SHARES;
+    state->softmax[t] = sl_decoder_param (config, "activation") != NULL ? activation == 1 : config->tensors[t].values != SL_VALUES_SHARES;
   return TRUE;
 }
 
@@ -88,8 +87,8 @@ static gpointer
 open_bins (const SlDecoderConfig *config, GError **error)
 {
   if (!are_bins (config, FEWEST_BINS))
-    return sl_decoder_refuse (config, "bins",
-                              "vectors of 2 to 65536 bins, one a number, such as float32[1,66], of uint8, int8 or float32", error);
+    return sl_decoder_refuse (config, "bins", "vectors of 2 to 65536 bins, one a number, such as float32[1,66], of uint8, int8 or float32",
+                              error);
   State *state = g_new0 (State, 1);
   state->n = config->n_tensors;
   for (guint t = 0; t < state->n; t++) {
@@ -124,10 +123,9 @@ decode_bins (gpointer opened, const void *const *data, SlResult *result)
   State *state = opened;
   for (guint t = 0; t < state->n; t++)
     state->numbers[t] = (gfloat) (find_mean (state, t, data[t]) * state->scale + state->offset);
-  result->vector = (SlVector){ .n = state->n,
-                               .values = state->numbers,
-                               .names = (const char *const *) state->names,
-                               .units = (const char *const *) state->units };
+  result->vector = (SlVector){
+    .n = state->n, .values = state->numbers, .names = (const char *const *) state->names, .units = (const char *const *) state->units
+  };
 }
 
 const SlDecoder sl_decoder_bins = {

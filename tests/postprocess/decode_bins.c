@@ -71,7 +71,8 @@ test_odd (void)
   gfloat odd[BINS] = { 1000, 999, NAN };
   g_assert_true (isnan (sl_decoding_run (logits, (const void *const[]){ odd })->vector.values[0]));
   odd[2] = -1000;
-  g_assert_cmpfloat_with_epsilon (sl_decoding_run (logits, (const void *const[]){ odd })->vector.values[0], exp (-1) / (1 + exp (-1)), 1e-6);
+  g_assert_cmpfloat_with_epsilon (sl_decoding_run (logits, (const void *const[]){ odd })->vector.values[0], exp (-1) / (1 + exp (-1)),
+                                  1e-6);
 }
 
 static void
