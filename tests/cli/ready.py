@@ -88,6 +88,9 @@ def test_ready_style():
     own = write("style.pipeline", ("[pipeline]\ninclude=%s\n[element sink]\nlocation=%s\n" % (os.path.abspath(os.path.join(READY, "style-transfer.pipeline")), out)).encode())
     ready(own, *setting(**{"source": "test://?pattern=white&frames=6&live=false", "style": style, "style-model": model("float_range.tflite"),
                            "model": model("paint.tflite"), "sink": "filesink"}))
+    first = write("first.pipeline", ("[pipeline]\ninclude=%s\n[element transfer]\nfixed-inputs=1=0.5\n" % own).encode())
+    run("check", first, *setting(**{"source": BLUE, "style": style, "style-model": model("float_range.tflite"), "model": model("paint.tflite"),
+                                    "sink": "filesink"})).expect(0)
     with open(out, "rb") as file:
         pixels = file.read()
     assert len(pixels) >= 192 and set(pixels[0::3]) | set(pixels[1::3]) == {0} and set(pixels[2::3]) == {255}, pixels[:24]

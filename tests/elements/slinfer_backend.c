@@ -103,6 +103,43 @@ test_library (void)
   expect_refusal (tflite, &lite, "old", "TensorFlow Lite 1.15.0 does not do: expected 2.0 or newer", FAKE_RUNTIME_LIBRARY);
 }
 
+/* State goes through a runtime, too, whose outputs come in its own order; and on from there when the runtime is lost. */
+static void
+test_state (void)
+{
+  const gint64 dims[] = { 1, 3, 4, 4 };
+  const SlBackendSettings backend = { .backend = "onnxruntime", .fallback = TRUE };
+  g_autoptr (GError) error = NULL;
+  g_autoptr (SlModel) model = NULL;
+  g_autoptr (SlOnnxWriter) w = sl_onnx_writer_new (13);
+  g_autofree char *notice = NULL, *path = test_text_file ("sums.onnx", "");
+  sl_onnx_writer_input (w, "x", SL_ONNX_FLOAT, 4, dims);
+  sl_onnx_writer_input (w, "before", SL_ONNX_FLOAT, 4, dims);
+  sl_onnx_writer_node (w, "Add", "x,before", "after", NULL);
+  sl_onnx_writer_node (w, "Neg", "after", "y", NULL);
+  sl_onnx_writer_output (w, "after", SL_ONNX_FLOAT);
+  sl_onnx_writer_output (w, "y", SL_ONNX_FLOAT);
+  g_autoptr (GBytes) bytes = sl_onnx_writer_finish (w);
+  g_assert_true (g_file_set_contents (path, g_bytes_get_data (bytes, NULL), (gssize) g_bytes_get_size (bytes), NULL));
+  g_autofree char *info = g_strconcat (path, ".modelinfo", NULL);
+  g_assert_true (g_file_set_contents (info, "[modelinfo]\nversion=1.0\n[sightline]\nstate=before=after\n", -1, NULL));
+  set_fake ("sums");
+  g_autoptr (SlSession) session = open_session (path, &backend, &model, &notice, &error);
+  g_assert_no_error (error);
+  g_assert_cmpstr (notice, ==, NULL);
+  for (guint run = 1; run <= 5; run++) {
+    gfloat x[VALUES + SL_TENSOR_PADDING] = { 1, 2 }, y[VALUES + SL_TENSOR_PADDING];
+    if (run == 4)
+      set_fake ("sums run");
+    g_assert_cmpint (sl_session_run (session, (const void *[]){ x }, (void *[]){ y }), ==, SL_STATUS_OK);
+    g_assert_true ((sl_session_external (session) != NULL) == (run < 4));
+    g_assert_cmpfloat (y[1], ==, -2.0 * run);
+  }
+  set_fake (NULL);
+  g_unlink (info);
+  test_remove_file (path);
+}
+
 static void
 test_settings (void)
 {
@@ -557,6 +594,7 @@ main (int argc, char **argv)
   unknown = write_onnx ("TfIdfVectorizer", "unknown.onnx");
   tflite = test_colour_model (SL_DTYPE_F32);
   g_test_add_func ("/slinfer-backend/library", test_library);
+  g_test_add_func ("/slinfer-backend/state", test_state);
   g_test_add_func ("/slinfer-backend/settings", test_settings);
   g_test_add_func ("/slinfer-backend/options", test_options);
   g_test_add_func ("/slinfer-backend/results", test_results);

@@ -151,7 +151,8 @@ test_damaged (void)
     g_autoptr (GError) error = NULL;
     memcpy (mutant, data, size);
     for (gint n = g_rand_int_range (rand, 1, 4); n > 0; n--)
-      mutant[g_rand_int_range (rand, 0, (gint32) size)] = (guint8) (g_rand_boolean (rand) ? g_rand_int_range (rand, 0, 24) : g_rand_int_range (rand, 0, 256));
+      mutant[g_rand_int_range (rand, 0, (gint32) size)] =
+        (guint8) (g_rand_boolean (rand) ? g_rand_int_range (rand, 0, 24) : g_rand_int_range (rand, 0, 256));
     g_assert_true (g_file_set_contents_full (path, (const char *) mutant, (gssize) size, G_FILE_SET_CONTENTS_NONE, 0600, NULL));
     g_autoptr (SlModel) model = sl_model_load_with (path, NULL, &(SlModelLoadOptions){ .tensor_limit = 1 << 20 }, &error);
     g_autoptr (SlSession) session = model != NULL ? sl_session_new (sl_model_graph (model), 1, &error) : NULL;

@@ -57,15 +57,21 @@ copy_properties (GstElement *from, GstElement *to)
 }
 
 /* (transfer full): test frames ! normalize ! infer ! slpostprocess ! fakesink */
-/* What comes from other branches is zeros in a trial. */
+/* What comes from other branches is zeros in a trial, unless it has a first value. */
 static void
 fix_branches (GstElement *infer, GstElement *trial)
 {
-  g_autofree char *branches = sl_check_branches (infer, "=0;"), *fixed = NULL;
+  g_autofree char *branches = sl_check_branches (infer, ";"), *fixed = NULL;
+  g_auto (GStrv) numbers = g_strsplit (branches, ";", -1);
   g_object_get (infer, "fixed-inputs", &fixed, NULL);
-  g_autofree char *all = fixed != NULL ? g_strdup_printf ("%s%s", branches, fixed) : g_strdup (branches);
+  g_autoptr (GString) all = g_string_new (fixed);
+  for (guint i = 0; numbers[i] != NULL && numbers[i][0] != '\0'; i++) {
+    g_autofree char *behind = g_strdup_printf (";%s=", numbers[i]), *stated = g_strconcat (";", fixed, NULL);
+    if (strstr (stated, behind) == NULL)
+      g_string_append_printf (all, "%s%s=0", all->len > 0 ? ";" : "", numbers[i]);
+  }
   if (branches[0] != '\0')
-    g_object_set (trial, "fixed-inputs", all, NULL);
+    g_object_set (trial, "fixed-inputs", all->str, NULL);
 }
 
 static GstElement *
