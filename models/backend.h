@@ -46,6 +46,12 @@ typedef struct
 /** Results that differ by more, as a share of an output's largest magnitude, are another model's. */
 #define SL_BACKEND_AGREEMENT 0.01
 
+/** sl_backend_fill: @data of @tensor gets noise, which is another for each @item: floats in the range of @image (nullable), else of 0..1; bytes; indices and
+ *  the like stay small. */
+void sl_backend_fill (const SlTensorInfo *tensor, const SlImageContract *image, guint item, void *data);
+/** sl_backend_difference: the largest difference of two values, as a share of the largest magnitude, which of floats counts as 0.001 at least: scores of
+ *  noise are next to nothing. Infinite where one alone is no number. */
+gdouble sl_backend_difference (const SlTensorInfo *tensor, const void *a, const void *b);
 /** sl_backend_try: runs both on the same noise, in turns, for up to @ms milliseconds. FALSE with @error set when a run fails. */
 gboolean sl_backend_try (SlSession *ours, SlSession *theirs, const SlContract *contract, guint ms, SlBackendTrial *trial, GError **error);
 
