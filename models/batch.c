@@ -54,7 +54,7 @@ trial_init (Trial *trial, const SlContract *contract, guint n, GError **error)
 {
   *trial = (Trial){ .n = n, .n_inputs = contract->n_inputs, .n_outputs = contract->n_outputs };
   const guint all = trial->n_inputs + trial->n_outputs;
-  trial->tensors = g_new0 (void *, n * all);
+  trial->tensors = g_new0 (void *, n *all);
   for (guint i = 0; i < n * all; i++) {
     const guint place = i % all;
     const SlTensorInfo *tensor = place < trial->n_inputs ? &contract->inputs[place] : &contract->outputs[place - trial->n_inputs];
@@ -79,8 +79,8 @@ check_tensor (const char *what, const SlTensor *whole, const SlTensorInfo *one, 
   if (same)
     return TRUE;
   g_autofree char *got = sl_tensor_describe (whole), *single = sl_tensor_info_describe (one);
-  g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED, "%s '%s' is %s, and %s of single inputs; expected %u of these one after the other", what,
-               whole->name, got, single, n);
+  g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED, "%s '%s' is %s, and %s of single inputs; expected %u of these one after the other",
+               what, whole->name, got, single, n);
   return FALSE;
 }
 
@@ -185,9 +185,10 @@ compare (const SlBatchSession *batch, const SlContract *contract, const Trial *t
       const gdouble apart = sl_backend_difference (tensor, alone, items[item].outputs[i]);
       const gdouble limit = sl_dtype_is_float (tensor->dtype) ? SL_BATCH_AGREEMENT : 0;
       if (!(apart <= limit)) {
-        g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED,
-                     "output %u of input %u in a batch of %u is %.3g of its largest magnitude away from that of a single run; at most %.3g is allowed", i,
-                     item, batch->n, apart, limit);
+        g_set_error (
+          error, SL_ERROR, SL_ERROR_UNSUPPORTED,
+          "output %u of input %u in a batch of %u is %.3g of its largest magnitude away from that of a single run; at most %.3g is allowed",
+          i, item, batch->n, apart, limit);
         return FALSE;
       }
       tells |= item > 0 && sl_backend_difference (tensor, alone, trial_item (trial, item - 1).outputs[i]) > limit;
@@ -281,7 +282,8 @@ sl_batch_session_new_best (SlModel *model, SlSession *single, guint most, GError
   if (failed != NULL)
     g_propagate_error (error, g_steal_pointer (&failed));
   else
-    g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED, "no batch is faster: a frame takes %.3g times as long in the best one", gain > 0 ? 1 / gain : 1);
+    g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED, "no batch is faster: a frame takes %.3g times as long in the best one",
+                 gain > 0 ? 1 / gain : 1);
   return NULL;
 }
 

@@ -162,8 +162,8 @@ count_expected (const Batcher *batcher, gint64 now)
 static gboolean
 is_due (const Batcher *batcher, gint64 now)
 {
-  return batcher->n_waiting >= batcher->n || sl_batch_session_failure (batcher->batch) != NULL || now - batcher->first->since >= batcher->timeout
-         || batcher->n_waiting >= count_expected (batcher, now);
+  return batcher->n_waiting >= batcher->n || sl_batch_session_failure (batcher->batch) != NULL
+         || now - batcher->first->since >= batcher->timeout || batcher->n_waiting >= count_expected (batcher, now);
 }
 
 static void
@@ -255,7 +255,7 @@ sl_batch_stream_run (SlBatchStream *stream, const void *const *inputs, void *con
     status = sl_session_run (stream->single, inputs, outputs);
   g_mutex_lock (&batcher->lock);
   stream->state = RESTS;
-  stream->last = status == SL_STATUS_CANCELLED ? 0 : g_get_monotonic_time ();
+  stream->last = status == SL_STATUS_OK ? g_get_monotonic_time () : 0;
   g_mutex_unlock (&batcher->lock);
   return status;
 }
