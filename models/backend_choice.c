@@ -92,27 +92,39 @@ cpu_ms (void)
   return (gdouble) now.tv_sec * 1e3 + (gdouble) now.tv_nsec / 1e6;
 }
 
+/* Of one side of a trial. */
+typedef struct
+{
+  SlSession *session;
+  void *const *outputs;
+  gdouble *least, *cpu, *joules;
+} Side;
+
 /* One run; its time is counted from the second on. */
 static gboolean
-run (SlSession *session, const Buffers *buffers, void *const *outputs, guint count, gdouble *least, gdouble *cpu, GError **error)
+run (const Side *side, const Buffers *buffers, guint count, SlEnergy *energy, GError **error)
 {
+  if (energy != NULL)
+    sl_energy_read (energy);
   const gdouble before = cpu_ms ();
   const gint64 start = g_get_monotonic_time ();
-  const SlStatus status = sl_session_run (session, (const void *const *) buffers->inputs, outputs);
+  const SlStatus status = sl_session_run (side->session, (const void *const *) buffers->inputs, side->outputs);
   const gdouble ms = (gdouble) (g_get_monotonic_time () - start) / 1e3;
   if (status != SL_STATUS_OK) {
-    g_set_error (error, SL_ERROR, SL_ERROR_BACKEND, "%s", sl_session_status_text (session, status));
+    g_set_error (error, SL_ERROR, SL_ERROR_BACKEND, "%s", sl_session_status_text (side->session, status));
     return FALSE;
   }
   if (count > 0) {
-    *least = count == 1 ? ms : fmin (*least, ms);
-    *cpu += cpu_ms () - before;
+    *side->least = count == 1 ? ms : fmin (*side->least, ms);
+    *side->cpu += cpu_ms () - before;
+    *side->joules += energy != NULL ? sl_energy_read (energy) : 0;
   }
   return TRUE;
 }
 
 gboolean
-sl_backend_try (SlSession *ours, SlSession *theirs, const SlContract *contract, guint ms, SlBackendTrial *trial, GError **error)
+sl_backend_try (SlSession *ours, SlSession *theirs, const SlContract *contract, guint ms, SlEnergy *energy, SlBackendTrial *trial,
+                GError **error)
 {
   g_auto (Buffers) buffers = { 0 };
   gboolean memory = TRUE;
@@ -131,11 +143,14 @@ sl_backend_try (SlSession *ours, SlSession *theirs, const SlContract *contract, 
     return FALSE;
   }
   const gint64 end = g_get_monotonic_time () + (gint64) ms * 1000;
+  const Side first = { ours, buffers.ours, &trial->ours_ms, &trial->ours_cpu_ms, &trial->ours_joules };
+  const Side second = { theirs, buffers.theirs, &trial->theirs_ms, &trial->theirs_cpu_ms, &trial->theirs_joules };
   guint n = 0;
   for (; n < 2 || (n <= MOST_RUNS && g_get_monotonic_time () < end); n++)
-    if (!run (ours, &buffers, buffers.ours, n, &trial->ours_ms, &trial->ours_cpu_ms, error)
-        || !run (theirs, &buffers, buffers.theirs, n, &trial->theirs_ms, &trial->theirs_cpu_ms, error))
+    if (!run (&first, &buffers, n, energy, error) || !run (&second, &buffers, n, energy, error))
       return FALSE;
+  trial->ours_joules /= n - 1;
+  trial->theirs_joules /= n - 1;
   trial->ours_cpu_ms /= n - 1;
   trial->theirs_cpu_ms /= n - 1;
   for (guint i = 0; i < contract->n_outputs; i++)
@@ -220,7 +235,7 @@ measure (SlModel *ours, const char *runtime, const SlModelLoadOptions *options, 
   g_autoptr (SlModel) theirs = sl_model_load_with (sl_model_path (ours), NULL, &whole, NULL);
   g_autoptr (SlSession) first = theirs != NULL ? sl_session_new (sl_model_graph (ours), threads, NULL) : NULL;
   g_autoptr (SlSession) second = first != NULL ? sl_model_session_new (theirs, threads, &notice, NULL) : NULL;
-  if (second == NULL || !sl_backend_try (first, second, sl_model_contract (ours), TRIAL_MS, trial, NULL))
+  if (second == NULL || !sl_backend_try (first, second, sl_model_contract (ours), TRIAL_MS, NULL, trial, NULL))
     return SL_BACKEND_OURS;
   return trial->agrees && trial->theirs_ms * GAIN < trial->ours_ms ? runtime : SL_BACKEND_OURS;
 }

@@ -151,7 +151,8 @@ test_batch_fails (void)
   for (guint i = 0; i < STREAMS; i++) {
     g_assert_cmpint (streams[i].last, ==, GST_FLOW_OK);
     g_assert_cmpuint (
-      count_warnings (&streams[i], "running 2 inputs at once failed, so each is run by itself from here on: the fake runs no batches"), ==, 1);
+      count_warnings (&streams[i], "running 2 inputs at once failed, so each is run by itself from here on: the fake runs no batches"), ==,
+      1);
     close_stream (&streams[i]);
   }
 }

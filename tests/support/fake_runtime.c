@@ -23,6 +23,7 @@
 
 /* What a test asks for. */
 EXPORT int fake_batches, fake_runs, fake_values, fake_loads, fake_paths, fake_delegates;
+EXPORT const void *fake_input, *fake_output; /* of the last run */
 EXPORT char fake_options[256];
 EXPORT char fake_words[64];
 
@@ -161,6 +162,8 @@ run (void *session, const void *options, const char *const *input_names, Value *
     return "the fake device is gone";
   const int n = asked ("batch") >= 0 ? (int) inputs[0]->dims[0] : 1;
   fake_batches += n > 1;
+  fake_input = inputs[0]->data;
+  fake_output = outputs[0] != NULL ? outputs[0]->data : NULL;
   if (n > 1 && asked ("alone") >= 0)
     return "the fake runs no batches";
   if (outputs[0] != NULL && asked ("shape") >= 0)
