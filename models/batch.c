@@ -19,8 +19,8 @@ struct _SlBatchSession
   guint n, n_inputs, n_outputs;
   gsize input_bytes[SL_MAX_IO], output_bytes[SL_MAX_IO]; /* of one item */
   void *inputs[SL_MAX_IO], *outputs[SL_MAX_IO];
-  gint64 batch_us, single_us;
-  guint least; /* items from which on the batch is run */
+  gint64 batch_us, singles_us; /* of all at once, and of all one after the other */
+  guint least;                 /* items from which on the batch is run */
   gboolean failed;
   char failure[FAILURE_SIZE];
 };
@@ -150,16 +150,17 @@ good (const SlSession *session, SlStatus status, GError **error)
   return status == SL_STATUS_OK;
 }
 
+/* All of them in a row, so that other programs have as long to get in the way as in a run of the batch. */
 static gboolean
-run_singles (SlBatchSession *batch, SlSession *single, const Trial *trial, guint k, GError **error)
+run_singles (SlBatchSession *batch, SlSession *single, const Trial *trial, GError **error)
 {
-  for (guint item = 0; item < k; item++) {
+  const gint64 start = g_get_monotonic_time ();
+  for (guint item = 0; item < batch->n; item++) {
     const SlBatchItem tried = trial_item (trial, item);
-    const gint64 start = g_get_monotonic_time ();
     if (!good (single, sl_session_run (single, tried.inputs, tried.outputs), error))
       return FALSE;
-    batch->single_us = MIN (batch->single_us, MAX (g_get_monotonic_time () - start, 1));
   }
+  batch->singles_us = MIN (batch->singles_us, MAX (g_get_monotonic_time () - start, 1));
   return TRUE;
 }
 
@@ -208,16 +209,15 @@ prove (SlBatchSession *batch, SlSession *single, const SlContract *contract, GEr
     return FALSE;
   for (guint i = 0; i < batch->n; i++)
     items[i] = trial_item (&together, i);
-  batch->single_us = batch->batch_us = G_MAXINT64;
-  if (!run_singles (batch, single, &alone, batch->n, error) || !run_whole (batch, items, error)
-      || !compare (batch, contract, &alone, items, error))
+  batch->singles_us = batch->batch_us = G_MAXINT64;
+  if (!run_singles (batch, single, &alone, error) || !run_whole (batch, items, error) || !compare (batch, contract, &alone, items, error))
     return FALSE;
   const gint64 end = g_get_monotonic_time () + MEASURE_US;
   do {
-    if (!run_whole (batch, items, error) || !run_singles (batch, single, &alone, 1, error))
+    if (!run_whole (batch, items, error) || !run_singles (batch, single, &alone, error))
       return FALSE;
   } while (g_get_monotonic_time () < end);
-  batch->least = (guint) CLAMP (batch->batch_us / batch->single_us + 1, 2, (gint64) batch->n);
+  batch->least = (guint) CLAMP (batch->batch_us * batch->n / batch->singles_us + 1, 2, (gint64) batch->n);
   return TRUE;
 }
 
@@ -310,8 +310,8 @@ gdouble
 sl_batch_session_times (const SlBatchSession *batch, gdouble *batch_ms, gdouble *single_ms)
 {
   *batch_ms = (gdouble) batch->batch_us / 1e3;
-  *single_ms = (gdouble) batch->single_us / 1e3;
-  return batch->n * *single_ms / *batch_ms;
+  *single_ms = (gdouble) batch->singles_us / 1e3 / batch->n;
+  return (gdouble) batch->singles_us / (gdouble) batch->batch_us;
 }
 
 gboolean

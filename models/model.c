@@ -443,9 +443,15 @@ static void
 add_way_out (const SlModel *model, const SlModelLoadOptions *options, GError *error)
 {
   const char *format = sl_model_probe_format (model->path), *runtime = format != NULL ? sl_external_for_format (format) : NULL;
-  if (runtime == NULL || !is_ours (options) || !g_error_matches (error, SL_ERROR, SL_ERROR_UNSUPPORTED))
+  const gboolean chosen = g_strcmp0 (options->backend.backend, SL_BACKEND_AUTO) == 0;
+  g_autoptr (GError) missing = NULL;
+  if (runtime == NULL || (!is_ours (options) && !chosen) || !g_error_matches (error, SL_ERROR, SL_ERROR_UNSUPPORTED))
     return;
-  char *message = g_strdup_printf ("%s; backend=%s runs it where %s can", error->message, runtime, sl_external_title (runtime));
+  if (chosen && sl_external_open (runtime, NULL, &missing) != NULL)
+    return; /* it was asked, and said why not */
+  char *message =
+    chosen ? g_strdup_printf ("%s; what else might run it: %s", error->message, missing->message)
+           : g_strdup_printf ("%s; backend=%s, or auto, runs it where %s can", error->message, runtime, sl_external_title (runtime));
   g_free (error->message);
   error->message = message;
 }

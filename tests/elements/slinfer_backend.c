@@ -94,6 +94,8 @@ test_library (void)
                   "correct or unset SIGHTLINE_ONNXRUNTIME");
   expect_refusal (tflite, &lite, NULL, "/nowhere/liblite.so, which the environment variable SIGHTLINE_TFLITE names",
                   "unset SIGHTLINE_TFLITE");
+  expect_refusal (unknown, &(SlBackendSettings){ .backend = "auto" }, NULL, "TfIdfVectorizer",
+                  "; what else might run it: /nowhere/libonnxruntime.so.1, which the environment variable SIGHTLINE_ONNXRUNTIME names");
   g_unsetenv ("SIGHTLINE_TFLITE");
   g_setenv ("SIGHTLINE_ONNXRUNTIME", "libm.so.6", TRUE);
   expect_refusal (onnx, &ort, NULL, "it lacks the function OrtGetApiBase", "another version of it; correct or unset SIGHTLINE_ONNXRUNTIME");
@@ -349,7 +351,7 @@ test_unknown_operator (void)
   g_autofree char *notice = NULL;
   g_assert_null (ours);
   g_assert_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED);
-  g_assert_nonnull (strstr (error->message, "; backend=onnxruntime runs it where ONNX Runtime can"));
+  g_assert_nonnull (strstr (error->message, "; backend=onnxruntime, or auto, runs it where ONNX Runtime can"));
   g_clear_error (&error);
   const SlBackendSettings backend = { .backend = "auto", .fallback = TRUE }, ort = { .backend = "onnxruntime" };
   const int paths = *(int *) fake ("fake_paths");

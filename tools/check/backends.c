@@ -45,10 +45,12 @@ compare (GstElement *infer, const char *runtime, GArray *findings)
     sl_findings_add (findings, SL_FINDING_FACT, "backend", "%s: %s does not run it: %s", name, sl_external_title (runtime), error->message);
     return;
   }
-  sl_findings_add (findings, SL_FINDING_FACT, "backend", "%s: on one thread Sightline takes %.2f ms a run, %s %.2f ms; results %s (%.1e apart)", name,
-                   trial.ours_ms, sl_external_model_title (sl_session_external (second)), trial.theirs_ms,
-                   trial.agrees ? "agree" : "differ", trial.difference);
-  if ((stated == NULL || *stated == '\0' || strcmp (stated, SL_BACKEND_OURS) == 0) && trial.agrees && trial.theirs_ms * GAIN < trial.ours_ms)
+  sl_findings_add (findings, SL_FINDING_FACT, "backend",
+                   "%s: on one thread Sightline takes %.2f ms a run, %s %.2f ms; results %s (%.1e apart)", name, trial.ours_ms,
+                   sl_external_model_title (sl_session_external (second)), trial.theirs_ms, trial.agrees ? "agree" : "differ",
+                   trial.difference);
+  if ((stated == NULL || *stated == '\0' || strcmp (stated, SL_BACKEND_OURS) == 0) && trial.agrees
+      && trial.theirs_ms * GAIN < trial.ours_ms)
     sl_findings_add (findings, SL_FINDING_ADVICE, name, "%s is faster: set backend=auto", sl_external_title (runtime));
 }
 
