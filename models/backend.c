@@ -97,7 +97,7 @@ sl_backend_skeleton (SlExternalModel *external, const char *input_shape, SlGraph
   const guint n_stated = g_strv_length (stated);
   g_autofree SlTensor *inputs = g_memdup2 (edges, n * sizeof edges[0]);
   for (guint i = 0; i < n; i++)
-    if (!settle_dims (&inputs[i], i < n_stated ? stated[i] : NULL, error))
+    if (!settle_dims (&inputs[i], i < n_stated ? stated[i] : NULL, error) || !sl_graph_batch_input (graph, &inputs[i], error))
       return FALSE;
   return sl_external_model_skeleton (external, inputs, graph, error);
 }

@@ -7,6 +7,7 @@
 
 #include <glib.h>
 
+#include "base/energy.h"
 #include "core/runtime/session.h"
 #include "models/model.h"
 
@@ -35,19 +36,28 @@ SlSession *sl_model_session_new (SlModel *model, guint threads, char **notice, G
  * @ours_ms, @theirs_ms: the shortest run
  * @ours_cpu_ms, @theirs_cpu_ms: processor time of a run, of all threads, the mean
  * @difference: largest difference of two values of an output, as a share of the largest magnitude in ours, of floats at least 0.001
+ * @ours_joules, @theirs_joules: of a run, the mean; of the whole system
  * @agrees: @difference is at most SL_BACKEND_AGREEMENT
  */
 typedef struct
 {
-  gdouble ours_ms, theirs_ms, ours_cpu_ms, theirs_cpu_ms, difference;
+  gdouble ours_ms, theirs_ms, ours_cpu_ms, theirs_cpu_ms, ours_joules, theirs_joules, difference;
   gboolean agrees;
 } SlBackendTrial;
 
 /** Results that differ by more, as a share of an output's largest magnitude, are another model's. */
 #define SL_BACKEND_AGREEMENT 0.01
 
-/** sl_backend_try: runs both on the same noise, in turns, for up to @ms milliseconds. FALSE with @error set when a run fails. */
-gboolean sl_backend_try (SlSession *ours, SlSession *theirs, const SlContract *contract, guint ms, SlBackendTrial *trial, GError **error);
+/** sl_backend_fill: @data of @tensor gets noise, which is another for each @item: floats in the range of @image (nullable), else of 0..1; bytes; indices and
+ *  the like stay small. */
+void sl_backend_fill (const SlTensorInfo *tensor, const SlImageContract *image, guint item, void *data);
+/** sl_backend_difference: the largest difference of two values, as a share of the largest magnitude, which of floats counts as 0.001 at least: scores of
+ *  noise are next to nothing. Infinite where one alone is no number. */
+gdouble sl_backend_difference (const SlTensorInfo *tensor, const void *a, const void *b);
+/** sl_backend_try: runs both on the same noise, in turns, for up to @ms milliseconds. @energy: (nullable): without it @trial has no joules. FALSE with @error
+ *  set when a run fails. */
+gboolean sl_backend_try (SlSession *ours, SlSession *theirs, const SlContract *contract, guint ms, SlEnergy *energy, SlBackendTrial *trial,
+                         GError **error);
 
 /**
  * sl_backend_choose: what backend=auto means for a model on this machine: the runtime for its format where that is installed, gives the same

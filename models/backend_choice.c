@@ -23,6 +23,9 @@
 #define GAIN 1.05
 #define MOST_REMEMBERED 256
 #define LEAST_TOP 1e-3
+/* Items of a trial differ in how many neighbours are the same: 1, 30, 59 ... */
+#define COARSER 29
+#define COARSEST 5
 
 typedef struct
 {
@@ -41,16 +44,15 @@ buffers_clear (Buffers *buffers)
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Buffers, buffers_clear)
 
-/* Floats in the range of the picture's, else of 0..1; bytes; indices and the like stay small. */
-static void
-fill (const SlTensorInfo *tensor, const SlImageContract *image, void *data)
+void
+sl_backend_fill (const SlTensorInfo *tensor, const SlImageContract *image, guint item, void *data)
 {
   const gsize size = sl_dtype_size (tensor->dtype);
   const gdouble gain = image != NULL && image->valid && image->range_known ? image->gain[0] : 1.0 / 255;
   const gdouble offset = image != NULL && image->valid && image->range_known ? image->offset[0] : 0;
   for (gsize i = 0; i < tensor->bytes / size; i++) {
-    const guint64 number = GUINT64_TO_LE (i);
-    const guint8 byte = (guint8) sl_xxh64 (&number, sizeof number, 1);
+    const guint64 number = GUINT64_TO_LE ((guint64) i / ((item % COARSEST) * COARSER + 1));
+    const guint8 byte = (guint8) sl_xxh64 (&number, sizeof number, item + 1);
     const gdouble value = byte * gain + offset;
     if (tensor->dtype == SL_DTYPE_F32)
       ((gfloat *) data)[i] = (gfloat) value;
@@ -65,14 +67,11 @@ fill (const SlTensorInfo *tensor, const SlImageContract *image, void *data)
   }
 }
 
-/* The largest difference of two values, as a share of the largest magnitude, which of floats counts as LEAST_TOP at least: scores of noise are next to
- * nothing. Infinite where one alone is no number. */
-static gdouble
-difference (const SlTensorInfo *tensor, const void *a, const void *b)
+gdouble
+sl_backend_difference (const SlTensorInfo *tensor, const void *a, const void *b)
 {
   const gdouble zero = tensor->scale > 0 ? tensor->zero_point : 0;
-  const gboolean is_float = tensor->dtype == SL_DTYPE_F32 || tensor->dtype == SL_DTYPE_F16 || tensor->dtype == SL_DTYPE_F64;
-  gdouble top = is_float ? LEAST_TOP : 0, most = 0;
+  gdouble top = sl_dtype_is_float (tensor->dtype) ? LEAST_TOP : 0, most = 0;
   for (gsize i = 0; i < tensor->bytes / sl_dtype_size (tensor->dtype); i++) {
     const gdouble x = sl_dtype_value (tensor->dtype, a, i), y = sl_dtype_value (tensor->dtype, b, i);
     if (isfinite (x) != isfinite (y))
@@ -93,27 +92,39 @@ cpu_ms (void)
   return (gdouble) now.tv_sec * 1e3 + (gdouble) now.tv_nsec / 1e6;
 }
 
+/* Of one side of a trial. */
+typedef struct
+{
+  SlSession *session;
+  void *const *outputs;
+  gdouble *least, *cpu, *joules;
+} Side;
+
 /* One run; its time is counted from the second on. */
 static gboolean
-run (SlSession *session, const Buffers *buffers, void *const *outputs, guint count, gdouble *least, gdouble *cpu, GError **error)
+run (const Side *side, const Buffers *buffers, guint count, SlEnergy *energy, GError **error)
 {
+  if (energy != NULL)
+    sl_energy_read (energy);
   const gdouble before = cpu_ms ();
   const gint64 start = g_get_monotonic_time ();
-  const SlStatus status = sl_session_run (session, (const void *const *) buffers->inputs, outputs);
+  const SlStatus status = sl_session_run (side->session, (const void *const *) buffers->inputs, side->outputs);
   const gdouble ms = (gdouble) (g_get_monotonic_time () - start) / 1e3;
   if (status != SL_STATUS_OK) {
-    g_set_error (error, SL_ERROR, SL_ERROR_BACKEND, "%s", sl_session_status_text (session, status));
+    g_set_error (error, SL_ERROR, SL_ERROR_BACKEND, "%s", sl_session_status_text (side->session, status));
     return FALSE;
   }
   if (count > 0) {
-    *least = count == 1 ? ms : fmin (*least, ms);
-    *cpu += cpu_ms () - before;
+    *side->least = count == 1 ? ms : fmin (*side->least, ms);
+    *side->cpu += cpu_ms () - before;
+    *side->joules += energy != NULL ? sl_energy_read (energy) : 0;
   }
   return TRUE;
 }
 
 gboolean
-sl_backend_try (SlSession *ours, SlSession *theirs, const SlContract *contract, guint ms, SlBackendTrial *trial, GError **error)
+sl_backend_try (SlSession *ours, SlSession *theirs, const SlContract *contract, guint ms, SlEnergy *energy, SlBackendTrial *trial,
+                GError **error)
 {
   g_auto (Buffers) buffers = { 0 };
   gboolean memory = TRUE;
@@ -121,7 +132,7 @@ sl_backend_try (SlSession *ours, SlSession *theirs, const SlContract *contract, 
   for (guint i = 0; i < contract->n_inputs; i++) {
     memory &= (buffers.inputs[i] = sl_tensor_buffer_new (contract->inputs[i].bytes)) != NULL;
     if (memory)
-      fill (&contract->inputs[i], i == 0 ? &contract->image : NULL, buffers.inputs[i]);
+      sl_backend_fill (&contract->inputs[i], i == 0 ? &contract->image : NULL, 0, buffers.inputs[i]);
   }
   for (guint i = 0; i < contract->n_outputs; i++) {
     memory &= (buffers.ours[i] = sl_tensor_buffer_new (contract->outputs[i].bytes)) != NULL;
@@ -132,15 +143,18 @@ sl_backend_try (SlSession *ours, SlSession *theirs, const SlContract *contract, 
     return FALSE;
   }
   const gint64 end = g_get_monotonic_time () + (gint64) ms * 1000;
+  const Side first = { ours, buffers.ours, &trial->ours_ms, &trial->ours_cpu_ms, &trial->ours_joules };
+  const Side second = { theirs, buffers.theirs, &trial->theirs_ms, &trial->theirs_cpu_ms, &trial->theirs_joules };
   guint n = 0;
   for (; n < 2 || (n <= MOST_RUNS && g_get_monotonic_time () < end); n++)
-    if (!run (ours, &buffers, buffers.ours, n, &trial->ours_ms, &trial->ours_cpu_ms, error)
-        || !run (theirs, &buffers, buffers.theirs, n, &trial->theirs_ms, &trial->theirs_cpu_ms, error))
+    if (!run (&first, &buffers, n, energy, error) || !run (&second, &buffers, n, energy, error))
       return FALSE;
+  trial->ours_joules /= n - 1;
+  trial->theirs_joules /= n - 1;
   trial->ours_cpu_ms /= n - 1;
   trial->theirs_cpu_ms /= n - 1;
   for (guint i = 0; i < contract->n_outputs; i++)
-    trial->difference = fmax (trial->difference, difference (&contract->outputs[i], buffers.ours[i], buffers.theirs[i]));
+    trial->difference = fmax (trial->difference, sl_backend_difference (&contract->outputs[i], buffers.ours[i], buffers.theirs[i]));
   trial->agrees = trial->difference <= SL_BACKEND_AGREEMENT;
   return TRUE;
 }
@@ -222,7 +236,7 @@ measure (SlModel *ours, const char *runtime, const SlModelLoadOptions *options, 
   g_autoptr (SlModel) theirs = sl_model_load_with (sl_model_path (ours), NULL, &whole, NULL);
   g_autoptr (SlSession) first = theirs != NULL ? sl_session_new (sl_model_graph (ours), threads, NULL) : NULL;
   g_autoptr (SlSession) second = first != NULL ? sl_model_session_new (theirs, threads, &notice, NULL) : NULL;
-  if (second == NULL || !sl_backend_try (first, second, sl_model_contract (ours), TRIAL_MS, trial, NULL))
+  if (second == NULL || !sl_backend_try (first, second, sl_model_contract (ours), TRIAL_MS, NULL, trial, NULL))
     return SL_BACKEND_OURS;
   return trial->agrees && trial->theirs_ms * GAIN < trial->ours_ms ? runtime : SL_BACKEND_OURS;
 }

@@ -48,9 +48,13 @@ struct _SlModel
   SlGraph *graph;
   SlContract *contract;
   SlFixedInputs *fixed;      /* while it is loaded */
+  guint batch;               /* of the graph that is read */
   SlExternalModel *external; /* (nullable) */
   gboolean falls_back, backend_by_file;
-  char *notice; /* (nullable) */
+  char *notice;               /* (nullable) */
+  SlModelLoadOptions options; /* what a graph of a batch is read by; of its texts the shape alone, as @input_shape */
+  char *input_shape;          /* (nullable) */
+  gboolean has_fixed;         /* inputs are fixed */
 };
 
 static void
@@ -111,10 +115,11 @@ identity_of (const SlModel *model, const SlModelLoadOptions *options, gboolean s
   const SlFileStamp *file = &model->stamp;
   return g_strdup_printf (
     "%" G_GUINT64_FORMAT ":%" G_GUINT64_FORMAT " %" G_GINT64_FORMAT " bytes, written %" G_GINT64_FORMAT ", changed %" G_GINT64_FORMAT
-    ", limits %" G_GSIZE_FORMAT " %" G_GUINT64_FORMAT ", %s, %s, inputs %016" G_GINT64_MODIFIER "x, shape %s, state %s, handed in %s",
+    ", limits %" G_GSIZE_FORMAT " %" G_GUINT64_FORMAT ", %s, %s, batch %u, inputs %016" G_GINT64_MODIFIER
+    "x, shape %s, state %s, handed in %s",
     file->device, file->inode, file->size, file->written, file->changed,
     options->tensor_limit > 0 ? options->tensor_limit : SL_MAX_TENSOR_BYTES, options->work_limit > 0 ? options->work_limit : SL_MAX_WORK,
-    skips ? "no quantize" : "whole", options->keep_activations ? "activations kept" : "activations rounded",
+    skips ? "no quantize" : "whole", options->keep_activations ? "activations kept" : "activations rounded", MAX (model->batch, 1),
     sl_fixed_inputs_hash (model->fixed), options->input_shape != NULL ? options->input_shape : "",
     options->state != NULL ? options->state : "", options->handed_inputs != NULL ? options->handed_inputs : "");
 }
@@ -199,6 +204,7 @@ start_graph (SlModel *model, int *fd, const SlModelLoadOptions *options, const S
   sl_graph_set_source (graph, source, source_free);
   sl_graph_set_file (graph, image);
   sl_graph_set_limit (graph, options->tensor_limit);
+  sl_graph_set_batch (graph, model->batch);
   return graph;
 }
 
@@ -212,10 +218,10 @@ read_graph (SlModel *model, int *fd, const SlModelLoadOptions *options, GError *
   if (graph == NULL)
     return NULL;
   Source *source = sl_graph_source (graph);
-  sl_graph_set_work_limit (graph, options->work_limit);
+  sl_graph_set_work_limit (graph, (options->work_limit > 0 ? options->work_limit : SL_MAX_WORK) * MAX (model->batch, 1));
   if (!reader->read (bytes, &(SlReaderSource){ model->path, options->input_shape, options->keep_activations }, graph, &source->metadata,
                      error)
-      || !check_input_shape (graph, options->input_shape, error))
+      || (model->batch <= 1 && !check_input_shape (graph, options->input_shape, error)))
     return NULL;
   const gint32 first = sl_graph_input (graph, 0);
   SlState state;
@@ -444,9 +450,15 @@ static void
 add_way_out (const SlModel *model, const SlModelLoadOptions *options, GError *error)
 {
   const char *format = sl_model_probe_format (model->path), *runtime = format != NULL ? sl_external_for_format (format) : NULL;
-  if (runtime == NULL || !is_ours (options) || !g_error_matches (error, SL_ERROR, SL_ERROR_UNSUPPORTED))
+  const gboolean chosen = g_strcmp0 (options->backend.backend, SL_BACKEND_AUTO) == 0;
+  g_autoptr (GError) missing = NULL;
+  if (runtime == NULL || (!is_ours (options) && !chosen) || !g_error_matches (error, SL_ERROR, SL_ERROR_UNSUPPORTED))
     return;
-  char *message = g_strdup_printf ("%s; backend=%s runs it where %s can", error->message, runtime, sl_external_title (runtime));
+  if (chosen && sl_external_open (runtime, NULL, &missing) != NULL)
+    return; /* it was asked, and said why not */
+  char *message =
+    chosen ? g_strdup_printf ("%s; what else might run it: %s", error->message, missing->message)
+           : g_strdup_printf ("%s; backend=%s, or auto, runs it where %s can", error->message, runtime, sl_external_title (runtime));
   g_free (error->message);
   error->message = message;
 }
@@ -515,6 +527,13 @@ sl_model_load_with (const char *path, const SlContractOverrides *overrides, cons
   g_autofree char *falls_back = is_ours (&settled) ? NULL : read_backend (&settled, NULL, info, "fallback");
   settled.backend.fallback |= g_strcmp0 (falls_back, "true") == 0;
   GError *failed = NULL;
+  model->input_shape = g_strdup (settled.input_shape);
+  model->options = (SlModelLoadOptions){ .skip_input_quantize = settled.skip_input_quantize,
+                                         .keep_activations = settled.keep_activations,
+                                         .tensor_limit = settled.tensor_limit,
+                                         .work_limit = settled.work_limit,
+                                         .input_shape = model->input_shape };
+  model->has_fixed = fixed != NULL && fixed[0] != '\0';
   model->fixed = sl_fixed_inputs_read (fixed, by_user ? NULL : info, &failed);
   const gboolean good = model->fixed != NULL && load_for (model, overrides, &settled, &failed);
   g_clear_pointer (&model->fixed, sl_fixed_inputs_free);
@@ -556,8 +575,61 @@ sl_model_unref (SlModel *model)
   g_clear_pointer (&model->graph, sl_graph_unref);
   g_clear_pointer (&model->external, sl_external_model_unref);
   g_free (model->notice);
+  g_free (model->input_shape);
   g_free (model->path);
   g_free (model);
+}
+
+/* (transfer full): of the file that is there now, which has to be the one that @model was read from. */
+static SlGraph *
+read_batch (SlModel *again, const SlModel *model, GError **error)
+{
+  const SlModelLoadOptions *options = &model->options;
+  const gboolean skips = model->contract->skips_input_quantize;
+  int fd = sl_file_open (again->path, EXPECTED, &again->stamp, error);
+  if (fd < 0)
+    return NULL;
+  const gboolean same = sl_file_stamp_same_content (&again->stamp, &model->stamp);
+  g_autofree char *identity = identity_of (again, options, skips);
+  g_autoptr (SlGraph) graph = same ? sl_graph_find_shared (identity) : NULL;
+  const gboolean found = graph != NULL;
+  if (!found && same)
+    graph = sl_graph_whole (model->graph) != NULL ? read_skeleton (again, &fd, options, error) : read_graph (again, &fd, options, error);
+  if (fd >= 0)
+    close (fd);
+  if (!same || (graph != NULL && !sl_file_stamp_same_content (&again->stamp, &model->stamp))) {
+    g_set_error (error, SL_ERROR, SL_ERROR_OPEN, "the file was written to since it was loaded; load it again");
+    return NULL;
+  }
+  if (graph == NULL || found)
+    return g_steal_pointer (&graph);
+  if (skips && sl_graph_quantized_input (graph) == NULL) {
+    g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED, "the QUANTIZE of its input is not there any more");
+    return NULL;
+  }
+  if (skips)
+    sl_graph_skip_input_quantize (graph);
+  const gboolean shares = !sl_file_stamp_is_fresh (&again->stamp) && sl_graph_whole (graph) == NULL && sl_model_data_files (model) == NULL;
+  SlGraph *made = g_steal_pointer (&graph);
+  return shares ? sl_graph_share (made, identity) : made;
+}
+
+SlGraph *
+sl_model_batch_graph (SlModel *model, guint n, GError **error)
+{
+  g_autoptr (SlModel) again = g_new0 (SlModel, 1);
+  g_atomic_ref_count_init (&again->refs);
+  again->path = g_strdup (model->path);
+  again->batch = n;
+  again->external = model->external != NULL ? sl_external_model_ref (model->external) : NULL;
+  if (model->has_fixed) {
+    g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED, "inputs are fixed (fixed-inputs), which have no batch");
+    return NULL;
+  }
+  again->fixed = sl_fixed_inputs_read (NULL, NULL, error);
+  SlGraph *graph = again->fixed != NULL ? read_batch (again, model, error) : NULL;
+  g_clear_pointer (&again->fixed, sl_fixed_inputs_free);
+  return graph;
 }
 
 SlGraph *

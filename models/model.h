@@ -69,7 +69,10 @@ gboolean sl_model_probe (const char *path);
 GStrv sl_model_files (const char *path);
 SlModel *sl_model_ref (SlModel *model);
 void sl_model_unref (SlModel *model);
-SlGraph *sl_model_graph (const SlModel *model);       /* (transfer none) */
+SlGraph *sl_model_graph (const SlModel *model); /* (transfer none) */
+/** sl_model_batch_graph: (transfer full): the model for @n items at once, of the same file: dimension 0 of inputs and outputs is @n where it was 1. NULL with
+ *  SL_ERROR_SHAPE, SL_ERROR_UNSUPPORTED or SL_ERROR_LIMIT where it cannot be one. Nothing says yet that results are the same: sl_batch_session_new(). */
+SlGraph *sl_model_batch_graph (SlModel *model, guint n, GError **error);
 SlContract *sl_model_contract (const SlModel *model); /* (transfer none) */
 const char *sl_model_path (const SlModel *model);     /* (transfer none) */
 const char *sl_model_format (const SlModel *model);   /* (transfer none): "tflite" */

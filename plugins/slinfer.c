@@ -56,6 +56,8 @@ typedef struct
   SlContract *contract; /* object lock; a reference of its own, for queries from any thread */
   SlModel *model;
   SlSession *session;
+  SlBatchStream *batch; /* (nullable): object lock; the streaming thread writes and reads it */
+  gboolean cancelled;   /* object lock: no frame waits for those of other streams */
   SlRecorder *recorder; /* (nullable): object lock; the streaming thread writes and reads it */
   SlTensorMapping inputs;
   SlHeldInputs *held;
@@ -130,6 +132,14 @@ static const SlProperty properties[] = {
     "With another backend: Sightline runs the model, with a warning, where the backend is not there, refuses the model, or fails while frames flow; "
     "else that is an error",
     SL_PROPERTY_BOOL, AT (fallback), 0, 1, 0, NULL, TRUE },
+  { "batch", "Batch",
+    "Frames that are run at once, of as many streams: slinfer of one process with the same model and settings hand their frames together; 1 = each runs its "
+    "own. For devices that gain by it (sightline bench model --batch)",
+    SL_PROPERTY_INT, AT (batch), 1, SL_MAX_BATCH, 1, NULL, TRUE },
+  { "batch-timeout", "Batch timeout",
+    "Milliseconds for which a frame waits for those of other streams at most; they are added to the latency. A stream that has ended, or brought nothing "
+    "for a second, is not waited for",
+    SL_PROPERTY_INT, AT (batch_timeout), 0, 10000, 10, NULL, TRUE },
   { "mean", "Mean",
     "Overrides the model: real input = (byte - mean) / std, byte in 0..255; one number or one a channel, such as mean=127.5 or "
     "mean=123.7,116.3,103.5",
@@ -225,8 +235,11 @@ run_recorded (SlInfer *self, GstClockTime pts, void *const *outputs)
     if (!sl_recorder_begin (recorder, pts, inputs, &error))
       tell_recorder_failed (self, &error);
   }
-  const SlStatus status = sl_session_run (self->session, self->inputs.data, outputs);
+  const SlStatus status = self->batch != NULL ? sl_batch_stream_run (self->batch, self->inputs.data, outputs)
+                                              : sl_session_run (self->session, self->inputs.data, outputs);
   warn_of_backend (self, sl_session_take_notice (self->session));
+  if (self->batch != NULL)
+    warn_of_backend (self, sl_batch_stream_take_notice (self->batch));
   if (recorder != NULL && status == SL_STATUS_OK && !sl_recorder_end (recorder, (const void *const *) outputs, &error))
     tell_recorder_failed (self, &error);
   return status;
@@ -269,9 +282,13 @@ sl_infer_transform (GstBaseTransform *base, GstBuffer *in, GstBuffer *out)
   sl_tensor_mapping_done (&self->inputs);
   if (ready != GST_FLOW_OK)
     return ready;
+  if (run_status == SL_STATUS_CANCELLED)
+    return GST_FLOW_FLUSHING;
   if (status != RUN_OK)
     return fail (self, status, map_status, run_status, in);
   gint64 end = g_get_monotonic_time ();
+  if (self->batch != NULL)
+    start += sl_batch_stream_waited (self->batch);
   SlFrameMeta *meta = sl_buffer_get_frame_meta (out);
   if (meta != NULL)
     meta->inferred = end;
@@ -353,16 +370,41 @@ is_video (GstEvent *event, GError **error)
   return TRUE;
 }
 
+/* While it is @cancelled no frame waits for those of other streams. */
+static void
+set_cancelled (SlInfer *self, gboolean cancelled)
+{
+  GST_OBJECT_LOCK (self);
+  self->cancelled = cancelled;
+  if (self->batch != NULL)
+    sl_batch_stream_cancel (self->batch, cancelled);
+  GST_OBJECT_UNLOCK (self);
+}
+
 static gboolean
 sl_infer_sink_event (GstBaseTransform *base, GstEvent *event)
 {
   SlInfer *self = (SlInfer *) base;
   GError *error = NULL;
   sl_held_inputs_take_event (self->held, event);
+  if (GST_EVENT_TYPE (event) == GST_EVENT_FLUSH_START || GST_EVENT_TYPE (event) == GST_EVENT_FLUSH_STOP)
+    set_cancelled (self, GST_EVENT_TYPE (event) == GST_EVENT_FLUSH_START);
+  if (GST_EVENT_TYPE (event) == GST_EVENT_EOS && self->batch != NULL)
+    sl_batch_stream_rest (self->batch);
   if (GST_EVENT_TYPE (event) != GST_EVENT_CAPS || !is_video (event, &error))
     return GST_BASE_TRANSFORM_CLASS (sl_infer_parent_class)->sink_event (base, event);
   gst_event_unref (event);
   return sl_element_refuse (GST_ELEMENT (self), &self->refused, error);
+}
+
+/* What a frame may wait for those of other streams. */
+static GstClockTime
+batch_wait (SlInfer *self)
+{
+  GST_OBJECT_LOCK (self);
+  const GstClockTime wait = self->batch != NULL ? (GstClockTime) self->active.batch_timeout * GST_MSECOND : 0;
+  GST_OBJECT_UNLOCK (self);
+  return wait;
 }
 
 static gboolean
@@ -377,7 +419,7 @@ sl_infer_query (GstBaseTransform *base, GstPadDirection direction, GstQuery *que
   if (answered)
     sl_video_caps_open (base, direction, query);
   if (answered && direction == GST_PAD_SRC && GST_QUERY_TYPE (query) == GST_QUERY_LATENCY)
-    sl_stage_latency_add (&((SlInfer *) base)->latency, GST_ELEMENT (base), query);
+    sl_stage_latency_add (&((SlInfer *) base)->latency, GST_ELEMENT (base), batch_wait ((SlInfer *) base), query);
   return answered;
 }
 
@@ -438,7 +480,7 @@ static void
 use_model (SlInfer *self, SlLoadedModel *loaded)
 {
   SlContract *contract = sl_model_contract (loaded->model);
-  SlLoadedModel old = { .model = self->model, .session = self->session, .recorder = self->recorder };
+  SlLoadedModel old = { .model = self->model, .session = self->session, .batch = self->batch, .recorder = self->recorder };
   g_clear_pointer (&self->watch, sl_file_watch_free);
   self->model = g_steal_pointer (&loaded->model);
   self->session = g_steal_pointer (&loaded->session);
@@ -450,6 +492,9 @@ use_model (SlInfer *self, SlLoadedModel *loaded)
   SlContract *before = self->contract;
   self->contract = sl_contract_ref (contract);
   self->recorder = g_steal_pointer (&loaded->recorder);
+  self->batch = g_steal_pointer (&loaded->batch);
+  if (self->batch != NULL)
+    sl_batch_stream_cancel (self->batch, self->cancelled);
   GST_OBJECT_UNLOCK (self);
   g_clear_pointer (&before, sl_contract_unref);
   sl_loaded_model_clear (&old);
@@ -576,6 +621,7 @@ unload (SlInfer *self)
   GST_OBJECT_LOCK (self);
   SlContract *contract = g_steal_pointer (&self->contract);
   old.recorder = g_steal_pointer (&self->recorder);
+  old.batch = g_steal_pointer (&self->batch);
   GST_OBJECT_UNLOCK (self);
   g_clear_pointer (&contract, sl_contract_unref);
   sl_tensor_mapping_clear (&self->inputs);
@@ -694,6 +740,8 @@ sl_infer_change_state (GstElement *element, GstStateChange transition)
     sl_held_inputs_stop (self->held);
   if (transition == GST_STATE_CHANGE_READY_TO_PAUSED || transition == GST_STATE_CHANGE_PAUSED_TO_READY)
     set_playing (self, transition == GST_STATE_CHANGE_READY_TO_PAUSED);
+  if (transition == GST_STATE_CHANGE_READY_TO_PAUSED || transition == GST_STATE_CHANGE_PAUSED_TO_READY)
+    set_cancelled (self, transition == GST_STATE_CHANGE_PAUSED_TO_READY);
   if (transition == GST_STATE_CHANGE_PAUSED_TO_READY)
     given_up = sl_model_swap_stop (self->swap);
   GstStateChangeReturn result = GST_ELEMENT_CLASS (sl_infer_parent_class)->change_state (element, transition);

@@ -92,6 +92,8 @@ static const struct
   { INFER, "provider-options" },
   { INFER, "delegate" },
   { INFER, "fallback" },
+  { INFER, "batch" },
+  { INFER, "batch-timeout" },
   { POSTPROCESS, "track" },
   { NORMALIZE, "inference-interval" },
   { NORMALIZE, "object-class" },

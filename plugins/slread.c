@@ -317,7 +317,7 @@ sl_read_query (GstBaseTransform *base, GstPadDirection direction, GstQuery *quer
 {
   const gboolean answered = GST_BASE_TRANSFORM_CLASS (sl_read_parent_class)->query (base, direction, query);
   if (answered && direction == GST_PAD_SRC && GST_QUERY_TYPE (query) == GST_QUERY_LATENCY)
-    sl_stage_latency_add (&((SlRead *) base)->latency, GST_ELEMENT (base), query);
+    sl_stage_latency_add (&((SlRead *) base)->latency, GST_ELEMENT (base), 0, query);
   return answered;
 }
 

@@ -405,7 +405,7 @@ src_query (GstPad *pad, GstObject *parent, GstQuery *query)
     return gst_pad_query_default (pad, parent, query);
   if (!gst_pad_peer_query (self->sinkpad, query))
     return FALSE;
-  sl_stage_latency_add (&self->latency, GST_ELEMENT (self), query);
+  sl_stage_latency_add (&self->latency, GST_ELEMENT (self), 0, query);
   return TRUE;
 }
 

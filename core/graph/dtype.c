@@ -55,6 +55,12 @@ sl_dtype_range (SlDtype dtype, gint32 *lo, gint32 *hi)
   return TRUE;
 }
 
+gboolean
+sl_dtype_is_float (SlDtype dtype)
+{
+  return dtype == SL_DTYPE_F16 || dtype == SL_DTYPE_F32 || dtype == SL_DTYPE_F64;
+}
+
 #define READ(type)                                                           \
   {                                                                          \
     type value;                                                              \

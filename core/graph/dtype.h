@@ -35,6 +35,8 @@ const char *sl_dtype_name (SlDtype dtype);
 SlDtype sl_dtype_from_name (const char *name);
 /** sl_dtype_range: lowest and highest value of an integer type of at most 32 bits; FALSE for other types. */
 gboolean sl_dtype_range (SlDtype dtype, gint32 *lo, gint32 *hi);
+/** sl_dtype_is_float: whether it is float16, float32 or float64. */
+gboolean sl_dtype_is_float (SlDtype dtype);
 /** sl_dtype_value: element @i of @data, which is aligned to nothing; integers of 64 bits beyond 2^53 rounded. */
 gdouble sl_dtype_value (SlDtype dtype, gconstpointer data, gsize i);
 

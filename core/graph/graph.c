@@ -114,6 +114,54 @@ sl_graph_limit (const SlGraph *graph)
 }
 
 void
+sl_graph_set_batch (SlGraph *graph, guint n)
+{
+  graph->batch = n;
+}
+
+guint
+sl_graph_batch (const SlGraph *graph)
+{
+  return MAX (graph->batch, 1);
+}
+
+gboolean
+sl_graph_batch_input (const SlGraph *graph, SlTensor *tensor, GError **error)
+{
+  const guint n = sl_graph_batch (graph);
+  gsize elements;
+  if (n == 1)
+    return TRUE;
+  if (tensor->rank > 1 && tensor->dims[0] == 1) {
+    tensor->dims[0] = (gint32) n;
+    if (sl_tensor_elements (tensor, &elements) && g_size_checked_mul (&tensor->bytes, elements, sl_dtype_size (tensor->dtype)))
+      return TRUE;
+  }
+  g_autofree char *text = sl_tensor_describe (tensor);
+  g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED, "input '%s' is %s; expected a first dimension of 1, for a batch of %u", tensor->name,
+               text, n);
+  return FALSE;
+}
+
+void
+sl_graph_batch_shape (const SlGraph *graph, gsize elements, gint32 first, gint32 *dims, guint rank)
+{
+  const gint32 n = (gint32) sl_graph_batch (graph);
+  gsize known = 1;
+  guint open = 0;
+  if (n == 1 || rank == 0 || dims[0] < 1 || dims[0] > G_MAXINT32 / n)
+    return;
+  for (guint i = 0; i < rank; i++) {
+    open += dims[i] == -1;
+    if (dims[i] != -1 && (dims[i] < 1 || !g_size_checked_mul (&known, known, (gsize) dims[i])))
+      return;
+  }
+  const gboolean of_one = open > 0 ? dims[0] == 1 && first % n == 0 : known == elements / (gsize) n && elements % (gsize) n == 0;
+  if (of_one)
+    dims[0] *= n;
+}
+
+void
 sl_graph_set_work_limit (SlGraph *graph, guint64 multiply_adds)
 {
   graph->work_limit = multiply_adds > 0 ? multiply_adds : SL_MAX_WORK;

@@ -95,6 +95,12 @@ void sl_graph_set_copied (SlGraph *graph);
 /** sl_graph_set_source: what a reader learned of the file beside the graph; @destroy (nullable) frees it with the graph. */
 void sl_graph_set_source (SlGraph *graph, gpointer source, GDestroyNotify destroy);
 
+/** sl_graph_set_batch: before anything is read into it: dimension 0 of each input is @n where the file says 1, and so are those that follow from
+ *  it; 0 and 1 = as the file says. */
+void sl_graph_set_batch (SlGraph *graph, guint n);
+/** sl_graph_batch_input: @tensor, an input of the file, gets the graph's batch. FALSE with SL_ERROR_UNSUPPORTED where dimension 0 is another's. */
+gboolean sl_graph_batch_input (const SlGraph *graph, SlTensor *tensor, GError **error);
+
 /** sl_graph_set_whole: instead of sl_graph_prepare(): the graph has inputs and outputs, which are settled, and no nodes; @runtime, "ONNX Runtime", runs the model
  *  whole, and no session of ours can. */
 gboolean sl_graph_set_whole (SlGraph *graph, const char *runtime, GError **error);
@@ -117,6 +123,11 @@ gboolean sl_graph_is_copied (const SlGraph *graph);
 gpointer sl_graph_source (const SlGraph *graph);
 /** sl_graph_skips_input_quantize: whether sl_graph_skip_input_quantize() was called. */
 gboolean sl_graph_skips_input_quantize (const SlGraph *graph);
+/** sl_graph_batch: see sl_graph_set_batch(); at least 1. */
+guint sl_graph_batch (const SlGraph *graph);
+/** sl_graph_batch_shape: @dims, -1 for the one that is open, are what the file has a tensor of @elements reshaped to, of which dimension 0 is @first: where they
+ *  are those of one item, they become those of the graph's batch. */
+void sl_graph_batch_shape (const SlGraph *graph, gsize elements, gint32 first, gint32 *dims, guint rank);
 /** sl_graph_whole: (transfer none) (nullable): see sl_graph_set_whole(). */
 const char *sl_graph_whole (const SlGraph *graph);
 guint sl_graph_n_tensors (const SlGraph *graph);

@@ -34,6 +34,7 @@ struct _SlGraph
   gpointer source;   /* (nullable): sl_graph_set_source() */
   GDestroyNotify destroy_source;
   gboolean prepared;
+  guint batch;           /* sl_graph_set_batch() */
   const char *whole;     /* (nullable): sl_graph_set_whole() */
   gboolean skipped;      /* sl_graph_skip_input_quantize() was called */
   gint32 declared_input; /* then: the model's own input */

@@ -61,6 +61,8 @@ infer (SlGraph *graph, SlNode *node, GError **error)
   SlWindow window = node->params.window;
   sl_constant_ints (sl_node_input (graph, node, 0), shape, 4, &count);
   window.dilation_h = window.dilation_w = 1;
+  if (shape[0] == 1 && (guint) input->dims[0] == sl_graph_batch (graph))
+    shape[0] = input->dims[0];
   if (shape[0] != input->dims[0] || shape[3] != weights->dims[0] || shape[1] < 1 || shape[2] < 1)
     return sl_node_error (error, node, SL_ERROR_SHAPE, "the output shape is [%d,%d,%d,%d]; expected [%d,height,width,%d]", shape[0],
                           shape[1], shape[2], shape[3], input->dims[0], weights->dims[0]);

@@ -142,7 +142,7 @@ add_input (Onnx *o, const OnnxEdge *edge, const char *given)
   if (!edge->is_tensor || tensor.dtype == SL_DTYPE_INVALID)
     return onnx_fail (o, SL_ERROR_UNSUPPORTED, "input '%s' is %s, which is not supported", edge->name,
                       edge->is_tensor ? onnx_type_name (edge->type) : "no tensor");
-  if (!settle_shape (o, edge, given, &tensor))
+  if (!settle_shape (o, edge, given, &tensor) || !sl_graph_batch_input (o->graph, &tensor, &o->error))
     return -1;
   if (!sl_tensor_elements (&tensor, &elements) || !g_size_checked_mul (&tensor.bytes, elements, sl_dtype_size (tensor.dtype)))
     return onnx_fail (o, SL_ERROR_LIMIT, "input '%s': its dimensions overflow", edge->name);

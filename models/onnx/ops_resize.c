@@ -358,6 +358,8 @@ onnx_resize (Onnx *o)
     spread_region (o, &r, n_roi, x->rank, axes, n_axes);
   if (o->error != NULL)
     return;
+  if (n_sizes > 0 && n_axes == 0 && sizes[0] == 1 && (guint) x->dims[0] == sl_graph_batch (o->graph))
+    sizes[0] = x->dims[0];
   settle_size (o, x, &r, scales, n_scales, sizes, n_sizes, axes, n_axes);
   if (o->error == NULL)
     run_resize (o, x, &r);

@@ -154,6 +154,8 @@ onnx_reshape_op (Onnx *o)
       else
         onnx_fail (o, SL_ERROR_SHAPE, "dimension %u of the new shape copies one that the input does not have", i);
     }
+  if (o->error == NULL && x->rank > 0 && !x->empty && onnx_t (o, x->plain >= 0 ? x->plain : x->last)->data == NULL)
+    sl_graph_batch_shape (o->graph, onnx_elements (x), x->dims[0], dims, rank);
   if (o->error == NULL)
     fill_open (o, x, dims, rank);
   set_reshaped (o, x, dims, rank);

@@ -403,7 +403,7 @@ settle_shape (Reader *reader, guint index, const SlFbTable *table, SlTensor *ten
   const guint n = g_strv_length (reader->given);
   for (guint i = 0; i < MIN (reader->inputs.count, SL_MAX_IO); i++)
     if (sl_fb_vector_i32 (&reader->inputs, i) == (gint32) index)
-      return settle_input (table, i < n ? reader->given[i] : NULL, tensor, error);
+      return settle_input (table, i < n ? reader->given[i] : NULL, tensor, error) && sl_graph_batch_input (reader->graph, tensor, error);
   return TRUE;
 }
 

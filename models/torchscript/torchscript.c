@@ -222,6 +222,19 @@ read_extras (const TsArchive *archive, SlModelMetadata *metadata, GError **error
 }
 
 static gboolean
+batch_shapes (const SlGraph *graph, TsShape *shapes, guint n, GError **error)
+{
+  for (guint i = 0; i < n; i++) {
+    SlTensor tensor = { .name = "", .dtype = SL_DTYPE_F32, .rank = shapes[i].rank };
+    memcpy (tensor.dims, shapes[i].dims, MIN (sizeof tensor.dims, sizeof shapes[i].dims));
+    if (!sl_graph_batch_input (graph, &tensor, error))
+      return FALSE;
+    shapes[i].dims[0] = tensor.dims[0];
+  }
+  return TRUE;
+}
+
+static gboolean
 run (TsModule *module, const SlReaderSource *source, SlGraph *graph, SlModelMetadata *metadata, GError **error)
 {
   TsShape shapes[SL_MAX_IO];
@@ -235,7 +248,8 @@ run (TsModule *module, const SlReaderSource *source, SlGraph *graph, SlModelMeta
   if (metadata->description == NULL)
     metadata->description = g_strdup (strrchr (module->module.object->class_name, '.') + 1);
   metadata->range_hint = g_strdup (guess_range (module->module.object));
-  return find_shapes (module, source, metadata, shapes, &n, error) && module->heap->error == NULL && ts_forward (module, shapes, n, graph);
+  return find_shapes (module, source, metadata, shapes, &n, error) && batch_shapes (graph, shapes, n, error) && module->heap->error == NULL
+         && ts_forward (module, shapes, n, graph);
 }
 
 /* Shapes that do not fit each other come most often of a size that was stated wrong. */

@@ -90,6 +90,18 @@ load_session (const SlInferSettings *settings, const SlModelLoadOptions *options
   return FALSE;
 }
 
+static gboolean
+join_batch (const SlInferSettings *settings, SlLoadedModel *loaded, GError **error)
+{
+  if (settings->batch <= 1)
+    return TRUE;
+  loaded->batch =
+    sl_batch_stream_new (loaded->model, loaded->session, (guint) settings->batch, (gint64) settings->batch_timeout * 1000, error);
+  if (loaded->batch == NULL)
+    g_prefix_error (error, "%s: batch=%d: ", sl_model_path (loaded->model), settings->batch);
+  return loaded->batch != NULL;
+}
+
 static void
 free_weak_ref (gpointer weak)
 {
@@ -138,7 +150,7 @@ sl_infer_settings_load (const SlInferSettings *settings, gboolean skip, SlRecord
                                                     .fallback = settings->fallback },
                                        .threads = threads };
   if (load_session (settings, &options, threads, loaded, error) && (!skip || sl_golden_check (loaded->model, loaded->session, error))
-      && start_recorder (settings, written, owner, loaded, error))
+      && join_batch (settings, loaded, error) && start_recorder (settings, written, owner, loaded, error))
     return TRUE;
   sl_loaded_model_clear (loaded);
   return FALSE;

@@ -14,7 +14,7 @@ typedef struct
 {
   char *model, *labels, *threads, *mean, *std, *decoder, *input_shape, *fixed_inputs, *state, *handed_inputs, *black_box, *backend,
     *provider, *provider_options, *delegate;
-  gint tensor_limit, work_limit, input_wait, colour, fit, layout, black_box_seconds, black_box_limit, black_box_files;
+  gint tensor_limit, work_limit, input_wait, colour, fit, layout, black_box_seconds, black_box_limit, black_box_files, batch, batch_timeout;
   gboolean fallback;
 } SlInferSettings;
 

@@ -30,6 +30,7 @@ void
 sl_loaded_model_clear (SlLoadedModel *loaded)
 {
   g_clear_pointer (&loaded->recorder, sl_recorder_unref);
+  g_clear_pointer (&loaded->batch, sl_batch_stream_free);
   g_clear_pointer (&loaded->session, sl_session_free);
   g_clear_pointer (&loaded->model, sl_model_unref);
   g_clear_pointer (&loaded->notice, g_free);

@@ -8,6 +8,7 @@
 #include <glib.h>
 
 #include "core/runtime/session.h"
+#include "models/batcher.h"
 #include "models/model.h"
 #include "replay/recorder.h"
 
@@ -18,6 +19,7 @@ typedef struct
 {
   SlModel *model;
   SlSession *session;
+  SlBatchStream *batch; /* (nullable): of @session, which runs with those of other streams */
   SlRecorder *recorder; /* (nullable) */
   char *notice;         /* (nullable): something else runs the model than was asked for, for a warning */
   gpointer settings;    /* (nullable): the loader's */

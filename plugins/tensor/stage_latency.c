@@ -33,14 +33,14 @@ sl_stage_latency_note (SlStageLatency *latency, GstElement *element, gint64 elap
 }
 
 void
-sl_stage_latency_add (SlStageLatency *latency, GstElement *element, GstQuery *query)
+sl_stage_latency_add (SlStageLatency *latency, GstElement *element, GstClockTime wait, GstQuery *query)
 {
   gboolean live;
   GstClockTime min, max;
   gst_query_parse_latency (query, &live, &min, &max);
   GST_OBJECT_LOCK (element);
   latency->live = live;
-  GstClockTime own = live ? latency->announced : 0;
+  GstClockTime own = live ? latency->announced + wait : 0;
   GST_OBJECT_UNLOCK (element);
   if (GST_CLOCK_TIME_IS_VALID (max))
     max += own;

@@ -29,8 +29,8 @@ void sl_stage_latency_start (SlStageLatency *latency, GstElement *element);
 void sl_stage_latency_note_part (SlStageLatency *latency, gint64 elapsed_us);
 /** sl_stage_latency_note: a frame, or the last tensor of one, took @elapsed_us; announces the mean when a live pipeline has to know. */
 void sl_stage_latency_note (SlStageLatency *latency, GstElement *element, gint64 elapsed_us);
-/** sl_stage_latency_add: adds to upstream's answer to a LATENCY @query. */
-void sl_stage_latency_add (SlStageLatency *latency, GstElement *element, GstQuery *query);
+/** sl_stage_latency_add: adds to upstream's answer to a LATENCY @query; of a live one @wait, too, for which a tensor may wait beside the time that is noted. */
+void sl_stage_latency_add (SlStageLatency *latency, GstElement *element, GstClockTime wait, GstQuery *query);
 
 G_END_DECLS
 

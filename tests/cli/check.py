@@ -7,10 +7,10 @@ import harness
 from harness import Skip, model, run, work, write
 
 
-def check(text, *args, status=0):
+def check(text, *args, status=0, env=None):
     """Findings as (kind, about, text) of a description."""
     path = write("check.pipeline", text.encode())
-    result = run("check", "--json", path, *args)
+    result = run("check", "--json", path, *args, env=env)
     assert result.status == status and result.err == "", result
     answer = json.loads(result.out)
     assert answer["file"] == path and answer["good"] == (status == 0), answer
@@ -50,6 +50,21 @@ def test_good():
     has(findings, "fact", "memory", "m: ", "MiB of weights")
     has(findings, "fact", "time", "m: ", "preprocessing", "inference", "decoding")
     has(findings, "fact", "budget", "40.0 ms between frames at 25 frames/s")
+
+
+def test_backends():
+    """Who runs a model, what the runtime that is here would take, and which tensors are copied."""
+    library = os.environ["SIGHTLINE_FAKE_RUNTIME"]
+    here = dict(os.environ, SIGHTLINE_ONNXRUNTIME=library, SIGHTLINE_TFLITE=library, XDG_CACHE_HOME=work("cache"))
+    missing = dict(here, SIGHTLINE_TFLITE="/nowhere/liblite.so")
+    text = described(SOURCE + " ! " + TAIL)
+    findings = check(text, env=missing)
+    has(findings, "fact", "backend", "m: Sightline, CPU, runs it")
+    assert len([f for f in findings if f[1] == "backend"]) == 1, findings
+    # The fake one has another input than this model.
+    has(check(text, env=here), "fact", "backend", "m: TensorFlow Lite does not run it: ", "the two read the model differently")
+    findings = check(text.replace("model=${model}", "model=${model} backend=tflite"), status=1, env=here)
+    has(findings, "problem", "m", "the two read the model differently")
 
 
 def test_dmabuf():

@@ -176,12 +176,51 @@ def backend_env(words=""):
     return dict(os.environ, SIGHTLINE_ONNXRUNTIME=library, SIGHTLINE_TFLITE=library, FAKE_RUNTIME=words, XDG_CACHE_HOME=work("cache"))
 
 
+def sysfs(name, files):
+    """A folder in the place of /sys."""
+    root = work(name)
+    for path, text in files.items():
+        path = os.path.join(root, "class", path)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "w") as file:
+            file.write(text)
+    return root
+
+
+def test_energy():
+    """Of a sensor of 4 W, times the time; and no word where nothing tells."""
+    command = ["bench", "model", onnx_model("Neg"), "--input-shape", "1,3,4,4", "-n", "20"]
+    told = dict(backend_env(), SIGHTLINE_SYS=sysfs("sensor", {"hwmon/hwmon0/name": "ina226\n", "hwmon/hwmon0/power1_input": "4000000\n"}))
+    silent = dict(backend_env(), SIGHTLINE_SYS=work("nothing"))
+    row = json.loads(run(*command, "--json", env=told).expect(0).out)
+    assert 4e-3 * row["min_ms"] <= row["joules_per_run"] <= 10, row
+    assert re.search(r"^ +[0-9.]+ mJ a run, of all that runs meanwhile \(ina226\)$", run(*command, env=told).expect(0).out, flags=re.M)
+    assert "mJ" not in run(*command, env=silent).expect(0).out
+    assert "joules" not in run(*command, "--json", env=silent).expect(0).out
+    shown = run(*command, "--backends", env=told).expect(0).out
+    assert re.search(r"^sightline +[0-9.]+ +[0-9.]+ +[0-9.]+ +Sightline, CPU$", shown, flags=re.M) and "mJ: ina226" in shown, shown
+    assert "mJ: not told by this system" in run(*command, "--backends", env=silent).expect(0).out
+
+
+def test_batch():
+    command = ["bench", "model", onnx_model("Neg"), "--input-shape", "1,3,16,16", "--batch"]
+    assert re.search(r"^1 threads, 4 inputs at once: [0-9.]+ ms, [0-9.]+ ms each; one by itself: [0-9.]+ ms; [0-9.]+ times as fast$",
+                     run(*command, "4").expect(0).out, flags=re.M)
+    row = json.loads(run(*command, "2", "--json").expect(0).out)
+    assert row["batch"] == 2 and abs(row["gain"] - 2 * row["single_ms"] / row["batch_ms"]) < 1e-4, row
+    best = run(*command, "auto")
+    assert best.status == 0 and "times as fast" in best.out or best.status == 1 and "no batch is faster" in best.err, best
+    for wrong in "1", "65", "many":
+        run(*command, wrong).expect(2, "--batch: expected 2..64, got '%s'" % wrong)
+    run("bench", "model", onnx_model("Neg"), "--input-shape", "2,3,4,4", "--batch", "2").expect(1, "input-shape is '2,3,4,4'")
+
+
 def test_backends():
     """A row for Sightline and one for the runtime, or why it does not run."""
     command = ["bench", "model", onnx_model("Neg"), "--input-shape", "1,3,4,4"]
     shown = run(*command, "--backends", env=backend_env()).expect(0).out
-    assert re.search(r"^sightline +[0-9.]+ +[0-9.]+ +Sightline, CPU$", shown, flags=re.M), shown
-    assert re.search(r"^onnxruntime +[0-9.]+ +[0-9.]+ +0.00e\+00 agrees +ONNX Runtime 1.99.0, CPU$", shown, flags=re.M), shown
+    assert re.search(r"^sightline +[0-9.]+ +[0-9.]+ +[-0-9.]+ +Sightline, CPU$", shown, flags=re.M), shown
+    assert re.search(r"^onnxruntime +[0-9.]+ +[0-9.]+ +[-0-9.]+ +0.00e\+00 agrees +ONNX Runtime 1.99.0, CPU$", shown, flags=re.M), shown
     rows = [json.loads(line) for line in run(*command, "--backends", "--json", env=backend_env("wrong")).expect(0).out.splitlines()]
     assert [row["backend"] for row in rows] == ["sightline", "onnxruntime"] and rows[1]["agrees"] is False and rows[1]["difference"] > 0.5, rows
     shown = run(*command, "--backends", env=backend_env("load")).expect(0).out

@@ -504,7 +504,7 @@ test_latency_sum (void)
     sl_stage_latency_note (&latency, element, 10000);
     g_autoptr (GstQuery) query = gst_query_new_latency ();
     gst_query_set_latency (query, TRUE, 30 * GST_MSECOND, GST_CLOCK_TIME_NONE);
-    sl_stage_latency_add (&latency, element, query);
+    sl_stage_latency_add (&latency, element, 0, query);
     gst_query_parse_latency (query, NULL, &least, NULL);
     g_assert_cmpuint (least, ==, 400 * GST_MSECOND);
   }

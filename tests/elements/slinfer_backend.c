@@ -94,6 +94,8 @@ test_library (void)
                   "correct or unset SIGHTLINE_ONNXRUNTIME");
   expect_refusal (tflite, &lite, NULL, "/nowhere/liblite.so, which the environment variable SIGHTLINE_TFLITE names",
                   "unset SIGHTLINE_TFLITE");
+  expect_refusal (unknown, &(SlBackendSettings){ .backend = "auto" }, NULL, "TfIdfVectorizer",
+                  "; what else might run it: /nowhere/libonnxruntime.so.1, which the environment variable SIGHTLINE_ONNXRUNTIME names");
   g_unsetenv ("SIGHTLINE_TFLITE");
   g_setenv ("SIGHTLINE_ONNXRUNTIME", "libm.so.6", TRUE);
   expect_refusal (onnx, &ort, NULL, "it lacks the function OrtGetApiBase", "another version of it; correct or unset SIGHTLINE_ONNXRUNTIME");
@@ -386,7 +388,7 @@ test_unknown_operator (void)
   g_autofree char *notice = NULL;
   g_assert_null (ours);
   g_assert_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED);
-  g_assert_nonnull (strstr (error->message, "; backend=onnxruntime runs it where ONNX Runtime can"));
+  g_assert_nonnull (strstr (error->message, "; backend=onnxruntime, or auto, runs it where ONNX Runtime can"));
   g_clear_error (&error);
   const SlBackendSettings backend = { .backend = "auto", .fallback = TRUE }, ort = { .backend = "onnxruntime" };
   const int paths = *(int *) fake ("fake_paths");
@@ -584,6 +586,44 @@ test_element_slow (void)
   test_line_close (fixture.line.harness, fixture.line.bus);
 }
 
+static GstPadProbeReturn
+note_memory (GstPad *pad, GstPadProbeInfo *info, gpointer data)
+{
+  GstMapInfo map;
+  if (gst_buffer_map (info->data, &map, GST_MAP_READ)) {
+    *(const void **) data = map.data;
+    gst_buffer_unmap (info->data, &map);
+  }
+  return GST_PAD_PROBE_OK;
+}
+
+/* The runtime reads what slnormalize has written where that is, and writes where the next element reads. */
+static void
+test_in_place (void)
+{
+  g_autofree char *launch = g_strdup_printf ("slnormalize ! slinfer name=i model=%s backend=onnxruntime", onnx);
+  static const char frames[] = "video/x-raw,format=RGB,width=4,height=4,framerate=25/1";
+  TestLine line = test_line_open (launch, NULL, frames);
+  GstElement *infer = gst_harness_find_element (line.harness, "slinfer");
+  GstPad *sink = gst_element_get_static_pad (infer, "sink");
+  const void *in = NULL;
+  gst_pad_add_probe (sink, GST_PAD_PROBE_TYPE_BUFFER, note_memory, &in, NULL);
+  for (guint i = 0; i < 4; i++) {
+    GstMapInfo map;
+    g_assert_cmpint (gst_harness_push (line.harness, test_frame (frames, (const guint8[3]){ 10, 20, 30 }, i * GST_MSECOND)), ==,
+                     GST_FLOW_OK);
+    g_autoptr (GstBuffer) out = gst_harness_pull (line.harness);
+    g_assert_true (gst_buffer_map (out, &map, GST_MAP_READ));
+    g_assert_true (in != NULL && in == *(const void **) fake ("fake_input"));
+    g_assert_true (map.data == *(const void **) fake ("fake_output"));
+    g_assert_cmpfloat_with_epsilon (*(gfloat *) (gpointer) map.data, -10 / 255.0f, 1e-6f);
+    gst_buffer_unmap (out, &map);
+  }
+  gst_object_unref (sink);
+  gst_object_unref (infer);
+  test_line_close (line.harness, line.bus);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -612,6 +652,7 @@ main (int argc, char **argv)
   g_test_add_func ("/slinfer-backend/element-falls-back", test_element_falls_back);
   g_test_add_func ("/slinfer-backend/element-errors", test_element_errors);
   g_test_add_func ("/slinfer-backend/element-slow", test_element_slow);
+  g_test_add_func ("/slinfer-backend/in-place", test_in_place);
   const int result = test_elements_run ();
   g_autofree char *folder = g_build_filename (cache, "sightline", NULL), *file = g_build_filename (folder, "backends", NULL);
   g_unlink (file);

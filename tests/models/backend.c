@@ -57,7 +57,7 @@ test_same (gconstpointer data)
   SlBackendTrial trial;
   g_assert_no_error (error);
   g_assert_true (sl_session_external (second) != NULL && sl_session_external (first) == NULL);
-  g_assert_true (sl_backend_try (first, second, sl_model_contract (ours), TRIAL_MS, &trial, &error));
+  g_assert_true (sl_backend_try (first, second, sl_model_contract (ours), TRIAL_MS, NULL, &trial, &error));
   g_assert_no_error (error);
   g_test_message ("%s: %g apart", sl_external_model_title (sl_session_external (second)), trial.difference);
   g_assert_cmpfloat (trial.difference, <=, c->limit);

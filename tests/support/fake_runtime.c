@@ -8,6 +8,7 @@
  *   shape: y has another size           wrong: y is off by one       slow=MS: takes so long to load     delegate: the delegate refuses
  *   open: the input of the TensorFlow Lite model has no size until it is given one         fixed: it takes none
  *   sums: the ONNX model is x and before to after, which is their sum, and y, which is -after
+ *   batch: dimension 0 of the ONNX model is open         alone: it refuses to run more than one input at once
  *   hint: y is declared with another size than it gets     pass: the output is x itself, which gets no bytes
  */
 #include <stdarg.h>
@@ -22,7 +23,8 @@
 #define MEANS 3
 
 /* What a test asks for. */
-EXPORT int fake_runs, fake_values, fake_loads, fake_paths, fake_delegates;
+EXPORT int fake_batches, fake_runs, fake_values, fake_loads, fake_paths, fake_delegates;
+EXPORT const void *fake_input, *fake_output; /* of the last run */
 EXPORT char fake_options[256];
 EXPORT char fake_words[64];
 
@@ -159,6 +161,12 @@ run (void *session, const void *options, const char *const *input_names, Value *
 {
   if (fails ())
     return "the fake device is gone";
+  const int n = asked ("batch") >= 0 ? (int) inputs[0]->dims[0] : 1;
+  fake_batches += n > 1;
+  fake_input = inputs[0]->data;
+  fake_output = outputs[0] != NULL ? outputs[0]->data : NULL;
+  if (n > 1 && asked ("alone") >= 0)
+    return "the fake runs no batches";
   if (outputs[0] != NULL && asked ("shape") >= 0)
     return "the fake's output is float32[1,3,2,2]";
   if (outputs[0] != NULL && asked ("hint") >= 0)
@@ -173,7 +181,7 @@ run (void *session, const void *options, const char *const *input_names, Value *
     outputs[0]->data[i] = inputs[0]->data[i] + inputs[1]->data[i];
     outputs[1]->data[i] = -outputs[0]->data[i];
   }
-  for (int i = 0; i < VALUES && asked ("pass") < 0 && asked ("sums") < 0; i++)
+  for (int i = 0; i < n * VALUES && asked ("pass") < 0 && asked ("sums") < 0; i++)
     outputs[0]->data[i] = -inputs[0]->data[i] + (asked ("wrong") >= 0 ? 1.0f : 0.0f);
   return NULL;
 }
@@ -210,6 +218,8 @@ static const char *
 get_dimensions (const void *shape, int64_t *dims, size_t n)
 {
   memcpy (dims, shape_of_x, n * sizeof dims[0]);
+  if (asked ("batch") >= 0)
+    dims[0] = -1;
   if (shape == &declared && asked ("hint") >= 0)
     dims[3]--;
   return NULL;

@@ -7,6 +7,7 @@
 #include "base/json.h"
 #include "base/show.h"
 #include "models/backend.h"
+#include "models/batch.h"
 #include "sightline/error.h"
 
 #define TRIAL_MS 2000
@@ -15,7 +16,7 @@
 typedef struct
 {
   const char *name, *title;
-  double ms, cpu_ms, difference;
+  double ms, cpu_ms, joules, difference; /* joules: 0 = not told */
   gboolean agrees, compared;
   const GError *error;
 } Row;
@@ -25,11 +26,17 @@ print_text (const Row *row)
 {
   if (row->error != NULL)
     printf ("%-12s %s\n", row->name, row->error->message);
-  else if (row->compared)
-    printf ("%-12s %9.3f %9.3f  %9.2e %-8s %s\n", row->name, row->ms, row->cpu_ms, row->difference, row->agrees ? "agrees" : "differs",
-            row->title);
+  if (row->error != NULL)
+    return;
+  printf ("%-12s %9.3f %9.3f ", row->name, row->ms, row->cpu_ms);
+  if (row->joules > 0)
+    printf (" %9.3f", row->joules * 1e3);
   else
-    printf ("%-12s %9.3f %9.3f  %9s %-8s %s\n", row->name, row->ms, row->cpu_ms, "", "", row->title);
+    printf (" %9s", "-");
+  if (row->compared)
+    printf ("  %9.2e %-8s %s\n", row->difference, row->agrees ? "agrees" : "differs", row->title);
+  else
+    printf ("  %9s %-8s %s\n", "", "", row->title);
 }
 
 static void
@@ -47,6 +54,10 @@ print_json (const Row *row)
     sl_json_append_double (out, row->ms, 6);
     g_string_append (out, ",\"cpu_ms\":");
     sl_json_append_double (out, row->cpu_ms, 6);
+    if (row->joules > 0) {
+      g_string_append (out, ",\"joules\":");
+      sl_json_append_double (out, row->joules, 6);
+    }
   }
   if (row->compared) {
     g_string_append (out, ",\"difference\":");
@@ -67,7 +78,7 @@ print (const Row *row, gboolean json)
 
 /* Both rows. */
 static void
-print_runtime (SlModel *ours, SlSession *session, guint threads, const SlModelLoadOptions *how, gboolean json)
+print_runtime (SlModel *ours, SlSession *session, guint threads, const SlModelLoadOptions *how, SlEnergy *energy, gboolean json)
 {
   g_autoptr (GError) error = NULL;
   g_autofree char *notice = NULL;
@@ -79,12 +90,15 @@ print_runtime (SlModel *ours, SlSession *session, guint threads, const SlModelLo
     g_set_error_literal (&error, SL_ERROR, SL_ERROR_BACKEND, notice);
   else if (other != NULL)
     sl_session_set_fallback (other, FALSE); /* the key file beside the model may state it */
-  if (error == NULL && sl_backend_try (session, other, sl_model_contract (ours), TRIAL_MS, &trial, &error)) {
-    const Row first = { .name = SL_BACKEND_OURS, .title = "Sightline, CPU", .ms = trial.ours_ms, .cpu_ms = trial.ours_cpu_ms };
+  if (error == NULL && sl_backend_try (session, other, sl_model_contract (ours), TRIAL_MS, energy, &trial, &error)) {
+    const Row first = {
+      .name = SL_BACKEND_OURS, .title = "Sightline, CPU", .ms = trial.ours_ms, .cpu_ms = trial.ours_cpu_ms, .joules = trial.ours_joules
+    };
     print (&first, json);
     row.title = sl_external_model_title (sl_session_external (other));
     row.ms = trial.theirs_ms;
     row.cpu_ms = trial.theirs_cpu_ms;
+    row.joules = trial.theirs_joules;
     row.difference = trial.difference;
     row.agrees = trial.agrees;
     row.compared = TRUE;
@@ -112,7 +126,47 @@ sl_bench_backends (const char *path, guint threads, const SlModelLoadOptions *ho
   runtime.backend.fallback = FALSE;
   runtime.threads = sl_session_threads (session);
   if (!json)
-    printf ("%-12s %9s %9s  %9s\n", "backend", "min ms", "CPU ms", "apart");
-  print_runtime (model, session, runtime.threads, &runtime, json);
+    printf ("%-12s %9s %9s  %9s  %9s\n", "backend", "min ms", "CPU ms", "mJ", "apart");
+  g_autofree char *why = NULL;
+  g_autoptr (SlEnergy) energy = sl_energy_open (g_getenv (SL_BENCH_SYS), &why);
+  print_runtime (model, session, runtime.threads, &runtime, energy, json);
+  if (!json)
+    printf ("mJ: %s\n", energy != NULL ? sl_energy_source (energy) : why);
+  return TRUE;
+}
+
+gboolean
+sl_bench_batch (const char *path, guint threads, guint batch, const SlModelLoadOptions *how, gboolean json, GError **error)
+{
+  SlModelLoadOptions options = *how;
+  g_autofree char *notice = NULL;
+  gdouble batch_ms, single_ms;
+  options.threads = threads;
+  g_autoptr (SlModel) model = sl_model_load_with (path, NULL, &options, error);
+  g_autoptr (SlSession) single = model != NULL ? sl_model_session_new (model, threads, &notice, error) : NULL;
+  g_autoptr (SlBatchSession) session = single == NULL ? NULL
+                                       : batch > 1    ? sl_batch_session_new (model, single, batch, error)
+                                                      : sl_batch_session_new_best (model, single, SL_MAX_BATCH, error);
+  if (session == NULL) {
+    if (single != NULL)
+      g_prefix_error (error, "%s: ", path);
+    return FALSE;
+  }
+  const guint n = sl_batch_session_size (session);
+  const gdouble gain = sl_batch_session_times (session, &batch_ms, &single_ms);
+  if (!json) {
+    printf ("%u threads, %u inputs at once: %.3f ms, %.3f ms each; one by itself: %.3f ms; %.2f times as fast\n",
+            sl_session_threads (single), n, batch_ms, batch_ms / n, single_ms, gain);
+    return TRUE;
+  }
+  GString *out = g_string_new (NULL);
+  g_string_printf (out, "{\"threads\":%u,\"batch\":%u,\"batch_ms\":", sl_session_threads (single), n);
+  sl_json_append_double (out, batch_ms, 6);
+  g_string_append (out, ",\"single_ms\":");
+  sl_json_append_double (out, single_ms, 6);
+  g_string_append (out, ",\"gain\":");
+  sl_json_append_double (out, gain, 6);
+  puts (g_string_append (out, "}")->str);
+  g_string_free (out, TRUE);
   return TRUE;
 }

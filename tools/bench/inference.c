@@ -14,6 +14,7 @@
 #include "core/graph/work.h"
 #include "core/runtime/session.h"
 #include "models/backend.h"
+#include "models/batch.h"
 #include "models/model.h"
 #include "base/json.h"
 #include "tools/bench/allocations.h"
@@ -34,12 +35,15 @@ typedef struct
   guint runs, warm_up;
   SlModelLoadOptions how;
   gboolean json, profile, all, compare, backends;
-  char *onnx; /* (nullable) */
+  guint batch; /* 0 = none, 1 = the best */
+  char *onnx;  /* (nullable) */
 } Settings;
 
 typedef struct
 {
   double load_ms, first_ms, min_ms, median_ms, p95_ms, max_ms, rss_mb;
+  double joules;      /* of a run; 0 = not told */
+  char power[64];     /* where from */
   gint64 allocations; /* over all measured runs; -1 = not counted */
   SlSessionStats stats;
   guint threads;
@@ -51,6 +55,8 @@ typedef struct
   SlGraph *graph;
   SlSession *session;
   void *inputs[SL_MAX_IO], *outputs[SL_MAX_IO];
+  SlEnergy *energy; /* (nullable) */
+  double joules;
 } Loop;
 
 static void
@@ -115,11 +121,14 @@ loop_run (Loop *loop, GError **error)
 static gboolean
 turn_of_ours (gpointer data, guint n, double *ms, GError **error)
 {
+  Loop *loop = data;
   for (guint i = 0; i < n; i++) {
     const double at = sl_timing_now_ms ();
-    if (!loop_run (data, error))
+    if (!loop_run (loop, error))
       return FALSE;
     ms[i] = sl_timing_now_ms () - at;
+    if (loop->energy != NULL)
+      loop->joules += sl_energy_read (loop->energy);
   }
   return TRUE;
 }
@@ -169,11 +178,18 @@ measure (const Settings *settings, guint threads, Result *result, GError **error
   for (guint i = 0; i < settings->warm_up; i++)
     loop_run (&loop, NULL);
   g_autofree double *times = g_new (double, settings->runs);
+  g_autofree char *why = NULL;
+  g_autoptr (SlEnergy) energy = sl_energy_open (g_getenv (SL_BENCH_SYS), &why);
+  loop.energy = energy;
+  if (energy != NULL)
+    sl_energy_read (energy);
   const gint64 before = sl_allocations ();
   const SlTimed row = { "ours", turn_of_ours, &loop, times };
   if (!sl_timing_in_turn (&row, 1, settings->runs, TURN, 0, show_progress, error))
     return FALSE;
   result->allocations = before < 0 ? -1 : sl_allocations () - before;
+  result->joules = loop.joules / settings->runs;
+  g_strlcpy (result->power, energy != NULL ? sl_energy_source (energy) : "", sizeof result->power);
   result->min_ms = times[0];
   result->median_ms = times[sl_percentile_index (settings->runs, 50)];
   result->p95_ms = times[sl_percentile_index (settings->runs, 95)];
@@ -213,6 +229,10 @@ print_json (const Settings *settings, guint threads, const Result *r)
     g_string_append (out, "null");
   else
     sl_json_append_double (out, (double) r->allocations / settings->runs, 6);
+  if (r->joules > 0) {
+    g_string_append (out, ",\"joules_per_run\":");
+    sl_json_append_double (out, r->joules, 6);
+  }
   g_string_append (out, "}\n");
   fwrite (out->str, 1, out->len, stdout);
   g_string_free (out, TRUE);
@@ -231,6 +251,8 @@ print_text (guint threads, const Result *r, const Settings *settings, gboolean f
     printf ("%6s\n", "-");
   else
     printf ("%6.2f\n", (double) r->allocations / settings->runs);
+  if (r->joules > 0)
+    printf ("%7s %9.3f mJ a run, of all that runs meanwhile (%s)\n", "", r->joules * 1e3, r->power);
 }
 
 /* One row of the profile: all nodes of one operator on one backend, or one node. */
@@ -467,6 +489,18 @@ bench_backends (const Settings *settings, char **threads, GError **error)
 }
 
 static gboolean
+bench_batch (const Settings *settings, char **threads, GError **error)
+{
+  for (guint i = 0; threads[i] != NULL; i++) {
+    guint n = 1;
+    if (!sl_options_threads ("bench model", "--threads", threads[i], &n)
+        || !sl_bench_batch (settings->model, n, settings->batch, &settings->how, settings->json, error))
+      return FALSE;
+  }
+  return TRUE;
+}
+
+static gboolean
 bench_all (const Settings *settings, char **threads, GError **error)
 {
   for (guint i = 0; threads[i] != NULL; i++) {
@@ -503,7 +537,7 @@ sl_bench_model (int argc, char **argv)
 {
   g_auto (GStrv) rest = NULL;
   g_auto (GStrv) threads = NULL;
-  g_autofree char *threads_text = NULL, *runs_text = NULL, *warm_up_text = NULL, *onnx = NULL;
+  g_autofree char *threads_text = NULL, *runs_text = NULL, *warm_up_text = NULL, *onnx = NULL, *batch_text = NULL;
   g_autoptr (GError) error = NULL;
   g_auto (SlLimitOptions) limits = { 0 };
   g_auto (SlBackendOptions) backend = { 0 };
@@ -516,6 +550,8 @@ sl_bench_model (int argc, char **argv)
     SL_OPTION_BACKEND (&backend),
     { "backends", 0, 0, G_OPTION_ARG_NONE, &settings.backends,
       "Show every backend that is here: time, processor time, and whether results agree", NULL },
+    { "batch", 0, 0, G_OPTION_ARG_STRING, &batch_text,
+      "Show whether N inputs, 2..64, are faster at once than one after the other; auto: which N is best", "N" },
     { "json", 'j', 0, G_OPTION_ARG_NONE, &settings.json, "Print one JSON object a line", NULL },
     { "profile", 'p', 0, G_OPTION_ARG_NONE, &settings.profile, "Show which operators take the time", NULL },
     { "nodes", 0, 0, G_OPTION_ARG_NONE, &settings.all, "With --profile: every node by itself", NULL },
@@ -538,11 +574,15 @@ sl_bench_model (int argc, char **argv)
     return sl_options_usage ("bench model", "--json and --profile exclude each other");
   if (settings.profile && backend.backend != NULL && strcmp (backend.backend, SL_BACKEND_OURS) != 0)
     return sl_options_usage ("bench model", "--profile shows Sightline's own nodes; it goes without --backend");
+  if (g_strcmp0 (batch_text, "auto") == 0)
+    settings.batch = 1;
+  else if (!sl_options_integer ("bench model", "--batch", batch_text, 2, SL_MAX_BATCH, &settings.batch))
+    return SL_EXIT_USAGE;
   settings.model = rest[0];
   settings.how = sl_limit_options_load (&limits, FALSE);
   sl_backend_options_load (&backend, 0, &settings.how);
   settings.onnx = onnx;
-  if ((settings.backends ? bench_backends : bench_all) (&settings, threads, &error))
+  if ((settings.backends ? bench_backends : settings.batch > 0 ? bench_batch : bench_all) (&settings, threads, &error))
     return SL_EXIT_OK;
   sl_complain ("bench model", "%s", error->message);
   return SL_EXIT_FAILED;

@@ -54,12 +54,14 @@ sl_check_branches (GstElement *infer, const char *behind)
 }
 
 SlModel *
-sl_check_load (GstElement *infer, GError **error)
+sl_check_load (GstElement *infer, const char *backend, GError **error)
 {
   g_autofree char *path = NULL, *labels = NULL, *mean = NULL, *std = NULL, *decoder = NULL, *shape = NULL, *fixed = NULL, *state = NULL;
+  g_autofree char *stated = NULL, *provider = NULL, *options = NULL, *delegate = NULL, *threads = NULL;
   gint tensor_limit = 0, work_limit = 0;
   g_object_get (infer, "model", &path, "labels", &labels, "mean", &mean, "std", &std, "decoder", &decoder, "tensor-limit", &tensor_limit,
-                "work-limit", &work_limit, "input-shape", &shape, "fixed-inputs", &fixed, "state", &state, NULL);
+                "work-limit", &work_limit, "input-shape", &shape, "fixed-inputs", &fixed, "state", &state, "backend", &stated, "provider",
+                &provider, "provider-options", &options, "delegate", &delegate, "threads", &threads, NULL);
   const SlContractOverrides overrides = { .labels = labels, .mean = mean, .std = std, .decoder = decoder };
   const SlLimitOptions limits = {
     .tensor = (guint) tensor_limit, .work = (guint) work_limit, .input_shape = shape, .fixed_inputs = fixed, .state = state
@@ -70,6 +72,15 @@ sl_check_load (GstElement *infer, GError **error)
     branches[strlen (branches) - 1] = '\0';
     how.handed_inputs = branches;
   }
+  how.threads = 1;
+  if (threads != NULL && backend == NULL)
+    sl_threads_parse (threads, &how.threads);
+  how.any_backend = backend == NULL;
+  if (backend == NULL || strcmp (backend, SL_BACKEND_OURS) != 0)
+    how.backend =
+      (SlBackendSettings){ .backend = backend != NULL ? backend : stated, .provider = provider, .options = options, .delegate = delegate };
+  if (backend == NULL)
+    g_object_get (infer, "fallback", &how.backend.fallback, NULL);
   return sl_model_load_with (path, &overrides, &how, error);
 }
 
@@ -82,7 +93,7 @@ check_model (GstElement *element, GArray *findings)
   guint threads = 1;
   g_object_get (element, "threads", &threads_text, NULL);
   const char *name = GST_OBJECT_NAME (element);
-  g_autoptr (SlModel) model = sl_check_load (element, &error);
+  g_autoptr (SlModel) model = sl_check_load (element, NULL, &error);
   if (model == NULL) {
     sl_findings_add (findings, SL_FINDING_PROBLEM, name, "%s", error->message);
     return;

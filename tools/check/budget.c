@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "core/runtime/session.h"
+#include "models/backend.h"
 #include "models/model.h"
 #include "pipelines/supervise/bus.h"
 #include "plugins/dmabuf.h"
@@ -167,12 +168,15 @@ static void
 report_memory (GstElement *infer, GArray *findings)
 {
   g_autoptr (GError) error = NULL;
-  g_autoptr (SlModel) model = sl_check_load (infer, &error);
-  g_autoptr (SlSession) session = model != NULL ? sl_session_new (sl_model_graph (model), 1, &error) : NULL;
+  g_autofree char *notice = NULL;
+  g_autoptr (SlModel) model = sl_check_load (infer, NULL, &error);
+  g_autoptr (SlSession) session = model != NULL ? sl_model_session_new (model, 1, &notice, &error) : NULL;
   if (session == NULL) {
     sl_findings_add (findings, SL_FINDING_PROBLEM, GST_OBJECT_NAME (infer), "%s", error->message);
     return;
   }
+  if (sl_session_external (session) != NULL)
+    return;
   SlSessionStats stats;
   sl_session_stats (session, &stats);
   sl_findings_add (findings, SL_FINDING_FACT, "memory", "%s: %.2f MiB of weights, %.2f MiB for tensors between layers",
@@ -236,6 +240,7 @@ sl_check_budget (GstElement *pipeline, GArray *findings)
       continue;
     GstElement *normalize = sl_check_upstream (infer, TRUE);
     report_memory (infer, findings);
+    sl_check_backends (infer, findings);
     if (normalize != NULL && sl_check_is (normalize, "slnormalize"))
       measure (normalize, infer, find_from (elements, i, "slpostprocess"), findings);
     gst_clear_object (&normalize);

@@ -34,6 +34,8 @@ reshape_infer (SlGraph *graph, SlNode *node, GError **error)
   if (!wanted_shape (graph, node, dims, &rank, error))
     return FALSE;
   sl_tensor_elements (input, &elements);
+  if (input->data == NULL && input->rank > 0)
+    sl_graph_batch_shape (graph, elements, input->dims[0], dims, rank);
   for (guint i = 0; i < rank; i++) {
     if (dims[i] == -1 && open == SL_MAX_RANK)
       open = i;

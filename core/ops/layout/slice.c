@@ -33,6 +33,14 @@ slice_check (SlGraph *graph, SlNode *node, GError **error)
                         input->rank);
 }
 
+/* Whether elements @begin to @end of dimension 0, as the file has them, are all of one item, and so all of the batch. */
+static gboolean
+takes_batch (const SlGraph *graph, const SlTensor *input, gint64 begin, gint64 end)
+{
+  const gint32 n = (gint32) sl_graph_batch (graph);
+  return n > 1 && input->rank > 0 && input->data == NULL && input->dims[0] % n == 0 && begin == 0 && end == input->dims[0] / n;
+}
+
 static gboolean
 slice_resolve (const SlGraph *graph, const SlNode *node, Slice *slice, GError **error)
 {
@@ -42,6 +50,8 @@ slice_resolve (const SlGraph *graph, const SlNode *node, Slice *slice, GError **
   sl_constant_ints (sl_node_input (graph, node, 1), begins, SL_MAX_RANK, &count);
   sl_constant_ints (sl_node_input (graph, node, 2), sizes, SL_MAX_RANK, &count);
   slice->rank = input->rank;
+  if (takes_batch (graph, input, begins[0], begins[0] + (gint64) sizes[0]))
+    sizes[0] = -1;
   for (guint i = 0; i < input->rank; i++) {
     const gint64 size = sizes[i] == -1 ? (gint64) input->dims[i] - begins[i] : sizes[i];
     if (begins[i] < 0 || size < 1 || begins[i] + size > input->dims[i])
@@ -142,7 +152,10 @@ strided_resolve (const SlGraph *graph, const SlNode *node, Slice *slice, GError 
   sl_constant_ints (sl_node_input (graph, node, 3), strides, MAX_ENTRIES, &count);
   slice->rank = 0;
   for (guint i = 0; i < count; i++) {
-    const gint32 spec[3] = { begins[i], ends[i], strides[i] };
+    gint32 spec[3] = { begins[i], ends[i], strides[i] };
+    const guint32 whole = (node->params.slice.shrink_axis_mask | node->params.slice.new_axis_mask) & 1;
+    if (i == 0 && whole == 0 && spec[2] == 1 && takes_batch (graph, input, spec[0], spec[1]))
+      spec[1] = input->dims[0];
     if (node->params.slice.ellipsis_mask & (1u << i)) {
       after = 0;
       for (guint k = i + 1; k < count; k++)

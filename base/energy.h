@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What the system has used, where it tells: counters of processors' packages (RAPL, of Intel and AMD alike), or sensors of boards (INA chips of Jetson and
+ * i.MX boards, power meters). It is all of the package or the board, whoever used it.
+ */
+#ifndef SL_BASE_ENERGY_H
+#define SL_BASE_ENERGY_H
+
+#include <glib.h>
+
+G_BEGIN_DECLS
+
+typedef struct _SlEnergy SlEnergy;
+
+/**
+ * sl_energy_open:
+ * @root: (nullable): folder in the place of /sys, for tests
+ * @why: (out) (transfer full): a sentence where there is nothing to read
+ *
+ * Returns: (transfer full): NULL where the system does not tell, or not this user
+ */
+SlEnergy *sl_energy_open (const char *root, char **why);
+/** sl_energy_free: NULL is legal. */
+void sl_energy_free (SlEnergy *energy);
+/** sl_energy_source: (transfer none): what is read, for people. */
+const char *sl_energy_source (const SlEnergy *energy);
+/** sl_energy_read: joules since the last call, the first one gives 0. Sensors tell power alone: it is taken to go in a straight line between two calls, so that many
+ *  make it right. Allocates nothing. */
+gdouble sl_energy_read (SlEnergy *energy);
+
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlEnergy, sl_energy_free)
+
+G_END_DECLS
+
+#endif

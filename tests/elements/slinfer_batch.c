@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * slinfer with batch: streams of one process whose frames a runtime, played by tests/support/fake_runtime.c, gets together. Each gets its own results; none is
+ * held up by one that ends, flushes, stops or fails. What is expected is -x.
+ */
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "tests/elements/support.h"
+#include "tests/support/onnx_writer.h"
+
+#define VALUES 48
+#define BYTES (VALUES * sizeof (gfloat))
+#define CAPS "other/tensors,format=static,num_tensors=1,dimensions=4:4:3:1,types=float32,framerate=25/1"
+#define STREAMS 2
+#define SECONDS(n) ((n) *G_USEC_PER_SEC)
+/* Longer than a test may take. */
+#define LONG "batch-timeout=10000"
+
+static char *onnx;
+
+/* A variable of the fake library, which stays open. */
+static void *
+fake (const char *name)
+{
+  static void *handle;
+  if (handle == NULL)
+    handle = dlopen (FAKE_RUNTIME_LIBRARY, RTLD_NOW | RTLD_LOCAL);
+  void *variable = handle != NULL ? dlsym (handle, name) : NULL;
+  g_assert_nonnull (variable);
+  return variable;
+}
+
+static void
+set_fake (const char *words)
+{
+  g_strlcpy (fake ("fake_words"), words, 64);
+}
+
+typedef struct
+{
+  TestLine line;
+  GstElement *infer;
+  guint frames, first;
+  GstFlowReturn last;
+} Stream;
+
+static void
+open_stream (Stream *stream, guint i, const char *more)
+{
+  g_autofree char *launch = g_strdup_printf ("slinfer name=i model=%s backend=onnxruntime batch=2 %s", onnx, more);
+  *stream = (Stream){ .line = test_line_open (launch, NULL, CAPS), .first = 1000 * i };
+  stream->infer = gst_harness_find_element (stream->line.harness, "slinfer");
+}
+
+static void
+close_stream (Stream *stream)
+{
+  gst_object_unref (stream->infer);
+  test_line_close (stream->line.harness, stream->line.bus);
+}
+
+/* @frames frames, each of its own number, and what comes of them, until one does not pass; more until there was a batch. Then the stream ends, so that the
+ * other does not wait. */
+static gpointer
+push (gpointer data)
+{
+  Stream *stream = data;
+  const int *batches = fake ("fake_batches");
+  for (guint i = 0; i < stream->frames || g_atomic_int_get (batches) == 0; i++) {
+    gfloat x[VALUES], y[VALUES];
+    for (guint k = 0; k < VALUES; k++)
+      x[k] = (gfloat) (stream->first + i) + (gfloat) k / 64;
+    stream->last = gst_harness_push (stream->line.harness, test_tensor_buffer (x, BYTES));
+    if (stream->last != GST_FLOW_OK)
+      break;
+    g_autoptr (GstBuffer) out = gst_harness_pull (stream->line.harness);
+    g_assert_cmpuint (gst_buffer_extract (out, 0, y, BYTES), ==, BYTES);
+    for (guint k = 0; k < VALUES; k++)
+      g_assert_cmpfloat (y[k], ==, -x[k]);
+  }
+  if (stream->last == GST_FLOW_OK)
+    g_assert_true (gst_harness_push_event (stream->line.harness, gst_event_new_eos ()));
+  return NULL;
+}
+
+/* Both at once; @words are the fake's from then on. */
+static void
+push_both (Stream streams[STREAMS], guint more, const char *words)
+{
+  GThread *threads[STREAMS];
+  set_fake (words);
+  g_atomic_int_set ((int *) fake ("fake_batches"), 0);
+  for (guint i = 0; i < STREAMS; i++) {
+    streams[i].frames = 10 + i * more;
+    threads[i] = g_thread_new ("stream", push, &streams[i]);
+  }
+  for (guint i = 0; i < STREAMS; i++)
+    g_thread_join (threads[i]);
+}
+
+static guint
+count_warnings (const Stream *stream, const char *text)
+{
+  guint n = 0;
+  GstMessage *message;
+  while ((message = gst_bus_pop_filtered (stream->line.bus, GST_MESSAGE_WARNING)) != NULL) {
+    g_autoptr (GError) warning = NULL;
+    gst_message_parse_warning (message, &warning, NULL);
+    g_test_message ("%s", warning->message);
+    g_assert_nonnull (strstr (warning->message, text));
+    gst_message_unref (message);
+    n++;
+  }
+  return n;
+}
+
+static void
+open_streams (Stream streams[STREAMS], const char *more)
+{
+  set_fake ("batch");
+  for (guint i = 0; i < STREAMS; i++)
+    open_stream (&streams[i], i, more);
+}
+
+/* One ends long before the other. */
+static void
+test_together (void)
+{
+  Stream streams[STREAMS];
+  const gint64 start = g_get_monotonic_time ();
+  open_streams (streams, LONG);
+  push_both (streams, 40, "batch");
+  for (guint i = 0; i < STREAMS; i++) {
+    g_assert_cmpint (streams[i].last, ==, GST_FLOW_OK);
+    g_assert_cmpuint (count_warnings (&streams[i], ""), ==, 0);
+    close_stream (&streams[i]);
+  }
+  g_assert_cmpint (g_get_monotonic_time () - start, <, SECONDS (8));
+}
+
+/* What runs no batches any more runs single frames, and each stream says so once. */
+static void
+test_batch_fails (void)
+{
+  Stream streams[STREAMS];
+  open_streams (streams, LONG);
+  push_both (streams, 10, "batch alone");
+  for (guint i = 0; i < STREAMS; i++) {
+    g_assert_cmpint (streams[i].last, ==, GST_FLOW_OK);
+    g_assert_cmpuint (
+      count_warnings (&streams[i], "running 2 inputs at once failed, so each is run by itself from here on: the fake runs no batches"), ==,
+      1);
+    close_stream (&streams[i]);
+  }
+}
+
+/* A lost device is an error of each stream, or each falls back. */
+static void
+test_device_lost (void)
+{
+  Stream streams[STREAMS];
+  open_streams (streams, LONG);
+  push_both (streams, 0, "batch run");
+  for (guint i = 0; i < STREAMS; i++) {
+    g_assert_cmpint (streams[i].last, ==, GST_FLOW_ERROR);
+    test_assert_error (streams[i].line.bus, onnx, "the fake device is gone", NULL);
+    close_stream (&streams[i]);
+  }
+  open_streams (streams, LONG " fallback=true");
+  g_atomic_int_set ((int *) fake ("fake_batches"), 1);
+  for (guint i = 0; i < STREAMS; i++) {
+    set_fake ("batch run");
+    streams[i].frames = 3;
+    push (&streams[i]);
+    g_assert_cmpint (streams[i].last, ==, GST_FLOW_OK);
+    g_assert_cmpuint (count_warnings (&streams[i], "so Sightline runs the model on the CPU from here on: the fake device is gone"), ==, 1);
+    close_stream (&streams[i]);
+  }
+}
+
+/* A frame that waits for another stream's, which has had one just now, is given up at a flush and where the element stops. */
+static void
+test_give_up (gconstpointer stops)
+{
+  Stream streams[STREAMS];
+  const gfloat x[VALUES] = { 0 };
+  open_streams (streams, LONG);
+  g_assert_cmpint (gst_harness_push (streams[1].line.harness, test_tensor_buffer (x, BYTES)), ==, GST_FLOW_OK);
+  streams[0].frames = 1;
+  g_atomic_int_set ((int *) fake ("fake_batches"), 1);
+  const gint64 start = g_get_monotonic_time ();
+  GThread *thread = g_thread_new ("stream", push, &streams[0]);
+  g_usleep (20000);
+  if (GPOINTER_TO_INT (stops))
+    gst_element_set_state (streams[0].infer, GST_STATE_NULL);
+  else
+    gst_harness_push_event (streams[0].line.harness, gst_event_new_flush_start ());
+  g_thread_join (thread);
+  g_assert_cmpint (streams[0].last, ==, GST_FLOW_FLUSHING);
+  /* The other goes on, without waiting. */
+  g_assert_cmpint (gst_harness_push (streams[1].line.harness, test_tensor_buffer (x, BYTES)), ==, GST_FLOW_OK);
+  g_assert_cmpint (g_get_monotonic_time () - start, <, SECONDS (8));
+  for (guint i = 0; i < STREAMS; i++) {
+    test_assert_no_error (streams[i].line.bus);
+    close_stream (&streams[i]);
+  }
+}
+
+static void
+test_latency (void)
+{
+  Stream stream;
+  const gfloat x[VALUES] = { 0 };
+  set_fake ("batch");
+  open_stream (&stream, 0, "batch-timeout=70");
+  gst_harness_set_live (stream.line.harness, TRUE);
+  gst_harness_set_upstream_latency (stream.line.harness, 100 * GST_MSECOND);
+  g_assert_cmpint (gst_harness_push (stream.line.harness, test_tensor_buffer (x, BYTES)), ==, GST_FLOW_OK);
+  const GstClockTime latency = gst_harness_query_latency (stream.line.harness);
+  g_assert_cmpuint (latency, >=, 170 * GST_MSECOND);
+  g_assert_cmpuint (latency, <, 240 * GST_MSECOND);
+  close_stream (&stream);
+}
+
+static void
+test_refused (void)
+{
+  g_autofree char *launch = g_strdup_printf ("slinfer model=%s backend=onnxruntime batch=4", onnx);
+  set_fake ("");
+  GstElement *infer = gst_parse_launch (launch, NULL);
+  GstBus *bus = test_watch (infer);
+  g_assert_cmpint (gst_element_set_state (infer, GST_STATE_READY), ==, GST_STATE_CHANGE_FAILURE);
+  test_assert_error (bus, onnx, "batch=4: the model cannot be run in batches of 4: the file states 1 as the first dimension of input 'x'",
+                     "ONNX Runtime 1.99.0, CPU takes no other: export it with that one open", NULL);
+  gst_element_set_state (infer, GST_STATE_NULL);
+  gst_element_set_bus (infer, NULL);
+  gst_object_unref (bus);
+  gst_object_unref (infer);
+}
+
+/* -x for a picture, in a file that was not written just now, as streams share none that may be written to. */
+static void
+write_model (void)
+{
+  const struct timespec old[2] = { { 1000000000, 0 }, { 1000000000, 0 } };
+  g_autoptr (SlOnnxWriter) w = sl_onnx_writer_new (13);
+  sl_onnx_writer_input (w, "x", SL_ONNX_FLOAT, 4, (gint64[]){ 1, 3, 4, 4 });
+  sl_onnx_writer_node (w, "Neg", "x", "y", NULL);
+  sl_onnx_writer_output (w, "y", SL_ONNX_FLOAT);
+  sl_onnx_writer_property (w, "Image.NominalPixelRange", "Normalized_0_1");
+  g_autoptr (GBytes) bytes = sl_onnx_writer_finish (w);
+  gsize size;
+  const char *data = g_bytes_get_data (bytes, &size);
+  onnx = test_text_file ("neg.onnx", "");
+  g_assert_true (g_file_set_contents (onnx, data, (gssize) size, NULL));
+  g_assert_cmpint (utimensat (AT_FDCWD, onnx, old, 0), ==, 0);
+  g_usleep (100000);
+}
+
+int
+main (int argc, char **argv)
+{
+  g_setenv ("SIGHTLINE_ONNXRUNTIME", FAKE_RUNTIME_LIBRARY, TRUE);
+  test_elements_init (&argc, &argv);
+  write_model ();
+  g_test_add_func ("/slinfer-batch/refused", test_refused);
+  g_test_add_func ("/slinfer-batch/together", test_together);
+  g_test_add_func ("/slinfer-batch/batch-fails", test_batch_fails);
+  g_test_add_func ("/slinfer-batch/device-lost", test_device_lost);
+  g_test_add_data_func ("/slinfer-batch/flush", GINT_TO_POINTER (FALSE), test_give_up);
+  g_test_add_data_func ("/slinfer-batch/stop", GINT_TO_POINTER (TRUE), test_give_up);
+  g_test_add_func ("/slinfer-batch/latency", test_latency);
+  const int result = test_elements_run ();
+  test_remove_file (onnx);
+  g_free (onnx);
+  return result;
+}

@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Batches of real models: what is said where there can be none, that each stream of several gets the bytes that its own session gives, in order and however
+ * batches come about, and that no stream waits for one that rests, pauses or ends. Runtimes that fail are in tests/elements/slinfer_batch.c.
+ */
+#include "models/batch.h"
+
+#include <string.h>
+
+#include "models/backend.h"
+#include "models/batcher.h"
+#include "sightline/error.h"
+#include "tests/support/testdata.h"
+#include "tools/bench/allocations.h"
+
+#define STREAMS 3
+#define FRAMES 10
+#define LONG_US (60 * G_USEC_PER_SEC)
+#define SHORT_US (30 * G_USEC_PER_SEC / 1000)
+#define SMALL "models/person_detect.tflite"
+
+/** A model, a session of it, and inputs with what that session makes of them. */
+typedef struct
+{
+  SlModel *model;
+  SlSession *single;
+  const SlContract *contract;
+  void *inputs[FRAMES], *expected[FRAMES], *output;
+} Fixture;
+
+static gboolean
+fixture_init (Fixture *fixture, const char *name)
+{
+  g_autofree char *path = sl_test_data (name);
+  g_autoptr (GError) error = NULL;
+  *fixture = (Fixture){ 0 };
+  if (path == NULL)
+    return FALSE;
+  fixture->model = sl_model_load_with (path, NULL, &(SlModelLoadOptions){ .skip_input_quantize = TRUE }, &error);
+  g_assert_no_error (error);
+  fixture->single = sl_session_new (sl_model_graph (fixture->model), 1, &error);
+  g_assert_no_error (error);
+  fixture->contract = sl_model_contract (fixture->model);
+  g_assert_cmpuint (fixture->contract->n_inputs, ==, 1);
+  fixture->output = sl_tensor_buffer_new (fixture->contract->outputs[0].bytes);
+  for (guint i = 0; i < FRAMES; i++) {
+    const void *in = fixture->inputs[i] = sl_tensor_buffer_new (fixture->contract->inputs[0].bytes);
+    void *out = fixture->expected[i] = sl_tensor_buffer_new (fixture->contract->outputs[0].bytes);
+    sl_backend_fill (&fixture->contract->inputs[0], &fixture->contract->image, i, fixture->inputs[i]);
+    if (fixture->contract->n_outputs == 1)
+      g_assert_cmpint (sl_session_run (fixture->single, &in, &out), ==, SL_STATUS_OK);
+  }
+  return TRUE;
+}
+
+static void
+fixture_clear (Fixture *fixture)
+{
+  for (guint i = 0; i < FRAMES; i++) {
+    sl_tensor_buffer_free (fixture->inputs[i]);
+    sl_tensor_buffer_free (fixture->expected[i]);
+  }
+  sl_tensor_buffer_free (fixture->output);
+  sl_session_free (fixture->single);
+  sl_model_unref (fixture->model);
+}
+
+static void
+test_refused (void)
+{
+  static const struct
+  {
+    const char *path, *said;
+  } cases[] = {
+    { "models/ssd_mobilenet_v1.tflite", "TFLite_Detection_PostProcess 'TFLite_Detection_PostProcess': boxes uint8[4,1917,4]" },
+    { "wild/models/yolo11n_full_integer_quant_224.tflite", "matrices of 49x32 and 128x49 do not multiply" },
+    { "models/movenet_single_pose_lightning_ptq.tflite", "PACK 'stack': input 1 is int32[4]; expected int32[1]" },
+    { "formats/models/softmax.op13.onnx", "input 'x' is float32[2,3,4,5]; expected a first dimension of 1, for a batch of 4" },
+    { "formats/models/dynamic_quant.op11.onnx", "of single inputs; expected 4 of these one after the other" },
+    { "wild/models/quantize0.tflite", "so nothing shows that those of a batch are right" },
+    { "formats/models/mobilenetv2_dynq_s8.onnx", "of its largest magnitude away from that of a single run; at most 0.001 is allowed" },
+  };
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    g_autofree char *path = sl_test_data (cases[i].path);
+    g_autoptr (GError) error = NULL;
+    if (path == NULL)
+      return;
+    g_autoptr (SlModel) model = sl_model_load (path, NULL, &error);
+    g_assert_no_error (error);
+    g_autoptr (SlSession) single = sl_session_new (sl_model_graph (model), 1, &error);
+    g_autoptr (SlBatchSession) batch = sl_batch_session_new (model, single, 4, &error);
+    g_assert_null (batch);
+    g_assert_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED);
+    g_test_message ("%s", error->message);
+    g_assert_true (g_str_has_prefix (error->message, "the model cannot be run in batches of 4: "));
+    g_assert_nonnull (strstr (error->message, cases[i].said));
+  }
+}
+
+/* Shapes that are constants of the file, in each format. */
+static void
+test_made (void)
+{
+  static const char *const paths[] = { "models/nanodet_m.onnx", "wild/models/blazeface_front_128.tflite",
+                                       "wild/models/selfie_segmenter.tflite", "formats/models/resize_modes.op13.onnx",
+                                       "formats/models/yolo_techno.torchscript" };
+  for (guint i = 0; i < G_N_ELEMENTS (paths); i++) {
+    g_autofree char *path = sl_test_data (paths[i]);
+    g_autoptr (GError) error = NULL;
+    if (path == NULL)
+      return;
+    g_autoptr (SlModel) model = sl_model_load (path, NULL, &error);
+    g_assert_no_error (error);
+    g_autoptr (SlSession) single = sl_session_new (sl_model_graph (model), 1, &error);
+    g_autoptr (SlBatchSession) batch = sl_batch_session_new (model, single, 4, &error);
+    g_assert_no_error (error);
+    g_assert_cmpuint (sl_batch_session_size (batch), ==, 4);
+  }
+}
+
+/* Every number of items, with a batch and one after the other; nothing is allocated. */
+static void
+test_session (gconstpointer path)
+{
+  Fixture fixture;
+  g_autoptr (GError) error = NULL;
+  if (!fixture_init (&fixture, path))
+    return;
+  g_assert_null (sl_batch_session_new (fixture.model, fixture.single, 1, &error));
+  g_assert_error (error, SL_ERROR, SL_ERROR_ARGUMENT);
+  g_clear_error (&error);
+  g_autoptr (SlBatchSession) batch = sl_batch_session_new (fixture.model, fixture.single, 4, &error);
+  g_assert_no_error (error);
+  void *outputs[4];
+  SlBatchItem items[4];
+  gdouble together = 0, alone = 0;
+  for (guint i = 0; i < 4; i++) {
+    outputs[i] = sl_tensor_buffer_new (fixture.contract->outputs[0].bytes);
+    items[i] = (SlBatchItem){ (const void *const *) &fixture.inputs[i], &outputs[i] };
+  }
+  for (guint k = 8; k >= 1; k--) {
+    const guint n = (k + 1) / 2;
+    for (guint i = 0; i < n; i++)
+      memset (outputs[i], 0, fixture.contract->outputs[0].bytes);
+    const gint64 before = sl_allocations ();
+    const SlStatus status = sl_batch_session_run (batch, k % 2 == 0 ? NULL : fixture.single, items, n);
+    const gint64 after = sl_allocations ();
+    g_assert_cmpint (status, ==, SL_STATUS_OK);
+    g_assert_cmpint (after, ==, k == 8 ? after : before);
+    for (guint i = 0; i < n; i++)
+      g_assert_cmpmem (outputs[i], fixture.contract->outputs[0].bytes, fixture.expected[i], fixture.contract->outputs[0].bytes);
+  }
+  const gdouble gain = sl_batch_session_times (batch, &together, &alone);
+  g_assert_cmpfloat_with_epsilon (gain, 4 * alone / together, 1e-9 * gain);
+  g_assert_true (together > 0 && sl_batch_session_pays (batch, 4) && !sl_batch_session_pays (batch, 1));
+  g_autoptr (SlBatchSession) best = sl_batch_session_new_best (fixture.model, fixture.single, 4, &error);
+  g_assert_true ((best != NULL) != (error != NULL));
+  g_assert_true (best != NULL || strstr (error->message, "no batch is faster") != NULL);
+  g_assert_true (best == NULL || sl_batch_session_times (best, &together, &alone) >= 1.05);
+  for (guint i = 0; i < 4; i++)
+    sl_tensor_buffer_free (outputs[i]);
+  fixture_clear (&fixture);
+}
+
+typedef struct
+{
+  Fixture fixture;
+  SlBatchStream *stream;
+  guint first, frames;
+  gboolean meets; /* goes on until there was a batch */
+} User;
+
+/* Frames from @first on, round and round. */
+static gpointer
+use (gpointer data)
+{
+  User *user = data;
+  const gsize bytes = user->fixture.contract->outputs[0].bytes;
+  guint64 inputs;
+  for (guint i = 0; i < user->frames; i++) {
+    const guint at = (user->first + i) % FRAMES;
+    const void *in = user->fixture.inputs[at];
+    void *out = user->fixture.output;
+    memset (out, 0, bytes);
+    g_assert_cmpint (sl_batch_stream_run (user->stream, &in, &out), ==, SL_STATUS_OK);
+    g_assert_cmpmem (out, bytes, user->fixture.expected[at], bytes);
+    user->frames += i + 1 == user->frames && user->meets && sl_batch_stream_count (user->stream, &inputs) == 0;
+  }
+  sl_batch_stream_rest (user->stream);
+  return NULL;
+}
+
+static void
+users_clear (User *users, guint n)
+{
+  for (guint i = 0; i < n; i++) {
+    sl_batch_stream_free (users[i].stream);
+    fixture_clear (&users[i].fixture);
+  }
+}
+
+static gboolean
+users_init (User *users, guint n, guint batch, gint64 timeout)
+{
+  g_autoptr (GError) error = NULL;
+  for (guint i = 0; i < n; i++) {
+    users[i] = (User){ .first = 3 * i, .frames = FRAMES };
+    if (!fixture_init (&users[i].fixture, SMALL)) {
+      users_clear (users, i);
+      return FALSE;
+    }
+    users[i].stream = sl_batch_stream_new (users[i].fixture.model, users[i].fixture.single, batch, timeout, &error);
+    g_assert_no_error (error);
+    g_assert_true (sl_batch_stream_session (users[i].stream) == sl_batch_stream_session (users[0].stream));
+  }
+  return TRUE;
+}
+
+/* More streams than a batch has places, one of which ends early; none waits for the minute. */
+static void
+test_streams (void)
+{
+  User users[STREAMS];
+  GThread *threads[STREAMS];
+  guint64 inputs = 0, given = 0;
+  if (!users_init (users, STREAMS, 2, LONG_US))
+    return;
+  users[0].frames = FRAMES / 2;
+  users[1].frames = users[2].frames = 5 * FRAMES;
+  const gint64 start = g_get_monotonic_time ();
+  for (guint i = 0; i < STREAMS; i++) {
+    users[i].meets = i > 0;
+    threads[i] = g_thread_new ("user", use, &users[i]);
+  }
+  for (guint i = 0; i < STREAMS; i++) {
+    g_thread_join (threads[i]);
+    given += users[i].frames;
+  }
+  g_assert_cmpint (g_get_monotonic_time () - start, <, LONG_US / 2);
+  const guint64 runs = sl_batch_stream_count (users[0].stream, &inputs);
+  g_test_message ("%" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT " inputs in %" G_GUINT64_FORMAT " batches", inputs, given, runs);
+  g_assert_true (runs > 0 && inputs >= runs && inputs <= given);
+  users_clear (users, STREAMS);
+}
+
+/* Another that has run just now and then hands in nothing is waited for as long as is stated, and not at all when it rests. */
+static void
+test_timeout (void)
+{
+  User users[2];
+  if (!users_init (users, 2, 2, SHORT_US))
+    return;
+  users[0].frames = users[1].frames = 1;
+  const void *in = users[0].fixture.inputs[0];
+  void *out = users[0].fixture.output;
+  use (&users[1]);
+  g_assert_cmpint (sl_batch_stream_waited (users[1].stream), <, SHORT_US);
+  in = users[1].fixture.inputs[0];
+  g_assert_cmpint (sl_batch_stream_run (users[1].stream, &in, &out), ==, SL_STATUS_OK);
+  use (&users[0]);
+  g_assert_cmpint (sl_batch_stream_waited (users[0].stream), >=, SHORT_US);
+  sl_batch_stream_rest (users[1].stream);
+  const gint64 before = sl_allocations ();
+  use (&users[0]);
+  g_assert_cmpint (sl_allocations (), ==, before);
+  g_assert_cmpint (sl_batch_stream_waited (users[0].stream), <, SHORT_US);
+  users_clear (users, 2);
+}
+
+static gpointer
+expect_cancelled (gpointer data)
+{
+  User *user = data;
+  const void *in = user->fixture.inputs[0];
+  void *out = user->fixture.output;
+  g_assert_cmpint (sl_batch_stream_run (user->stream, &in, &out), ==, SL_STATUS_CANCELLED);
+  return NULL;
+}
+
+/* A stream that waits is given up by itself, and does not hold up the other. */
+static void
+test_cancel (void)
+{
+  User users[2];
+  if (!users_init (users, 2, 2, LONG_US))
+    return;
+  const void *in = users[1].fixture.inputs[0];
+  void *out = users[1].fixture.output;
+  const gint64 start = g_get_monotonic_time ();
+  g_assert_cmpint (sl_batch_stream_run (users[1].stream, &in, &out), ==, SL_STATUS_OK);
+  GThread *waiting = g_thread_new ("waiting", expect_cancelled, &users[0]);
+  sl_batch_stream_cancel (users[0].stream, TRUE);
+  g_thread_join (waiting);
+  expect_cancelled (&users[0]);
+  users[1].frames = 1;
+  use (&users[1]);
+  sl_batch_stream_cancel (users[0].stream, FALSE);
+  users[0].frames = 1;
+  use (&users[0]);
+  g_assert_cmpint (g_get_monotonic_time () - start, <, LONG_US / 2);
+  users_clear (users, 2);
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/batch/refused", test_refused);
+  g_test_add_func ("/batch/made", test_made);
+  g_test_add_data_func ("/batch/session/mobilenet-v1", "models/mobilenet_v1_0.25_128_quant.tflite", test_session);
+  g_test_add_data_func ("/batch/session/mobilenet-v2-onnx", "models/mobilenet_v2_quant.onnx", test_session);
+  g_test_add_data_func ("/batch/session/lstm", "wild/models/keras_lstm_mnist_ptq.tflite", test_session);
+  g_test_add_func ("/batch/streams", test_streams);
+  g_test_add_func ("/batch/timeout", test_timeout);
+  g_test_add_func ("/batch/cancel", test_cancel);
+  return g_test_run ();
+}
