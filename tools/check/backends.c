@@ -55,11 +55,8 @@ compare (GstElement *infer, const char *runtime, GArray *findings)
 }
 
 void
-sl_check_backends (GstElement *infer, GArray *findings)
+sl_check_backends (GstElement *infer, const SlModel *model, GArray *findings)
 {
-  g_autoptr (SlModel) model = sl_check_load (infer, NULL, NULL);
-  if (model == NULL)
-    return;
   const SlExternalModel *external = sl_model_external (model);
   const char *runtime = sl_external_for_format (sl_model_format (model));
   sl_findings_add (findings, SL_FINDING_FACT, "backend", "%s: %s runs it", GST_OBJECT_NAME (infer),

@@ -165,7 +165,7 @@ measure (GstElement *normalize, GstElement *infer, GstElement *results, GArray *
 }
 
 static void
-report_memory (GstElement *infer, GArray *findings)
+report_model (GstElement *infer, GArray *findings)
 {
   g_autoptr (GError) error = NULL;
   g_autofree char *notice = NULL;
@@ -175,12 +175,12 @@ report_memory (GstElement *infer, GArray *findings)
     sl_findings_add (findings, SL_FINDING_PROBLEM, GST_OBJECT_NAME (infer), "%s", error->message);
     return;
   }
-  if (sl_session_external (session) != NULL)
-    return;
   SlSessionStats stats;
   sl_session_stats (session, &stats);
-  sl_findings_add (findings, SL_FINDING_FACT, "memory", "%s: %.2f MiB of weights, %.2f MiB for tensors between layers",
-                   GST_OBJECT_NAME (infer), (double) stats.weight_bytes / (1 << 20), (double) stats.arena_bytes / (1 << 20));
+  if (sl_session_external (session) == NULL)
+    sl_findings_add (findings, SL_FINDING_FACT, "memory", "%s: %.2f MiB of weights, %.2f MiB for tensors between layers",
+                     GST_OBJECT_NAME (infer), (double) stats.weight_bytes / (1 << 20), (double) stats.arena_bytes / (1 << 20));
+  sl_check_backends (infer, model, findings);
 }
 
 /* Elements that write every frame anew, by their class; those that fetch frames from a device say so by their names. */
@@ -239,8 +239,7 @@ sl_check_budget (GstElement *pipeline, GArray *findings)
     if (!sl_check_is (infer, "slinfer"))
       continue;
     GstElement *normalize = sl_check_upstream (infer, TRUE);
-    report_memory (infer, findings);
-    sl_check_backends (infer, findings);
+    report_model (infer, findings);
     if (normalize != NULL && sl_check_is (normalize, "slnormalize"))
       measure (normalize, infer, find_from (elements, i, "slpostprocess"), findings);
     gst_clear_object (&normalize);

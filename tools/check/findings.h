@@ -50,8 +50,8 @@ char *sl_check_branches (GstElement *infer, const char *behind);
 /** sl_check_load: (transfer full): the model that an slinfer's properties name, under the limits that they state. @backend: (nullable): runs it in place of what
  *  they state, on one thread. */
 SlModel *sl_check_load (GstElement *infer, const char *backend, GError **error);
-/** sl_check_backends: what runs the model of an slinfer, what each other backend that is here costs, and which tensors are copied on the way. */
-void sl_check_backends (GstElement *infer, GArray *findings);
+/** sl_check_backends: what runs @model, that of an slinfer, what each other backend that is here costs, and which tensors are copied on the way. */
+void sl_check_backends (GstElement *infer, const SlModel *model, GArray *findings);
 /** sl_check_advise: looks at elements and their properties. */
 void sl_check_advise (GstElement *pipeline, GArray *findings);
 /** sl_check_ready: takes the pipeline to READY, which loads models and opens devices; FALSE, with a problem found, when it cannot. */
