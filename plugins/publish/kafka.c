@@ -177,7 +177,8 @@ set_user (rd_kafka_conf_t *conf, const SlKafkaLocation *at, const SlPublishSetti
   if (at->user == NULL) {
     if (settings->sasl_mechanism == NULL && at->password == NULL)
       return set (conf, "security.protocol", at->tls ? "ssl" : "plaintext", error);
-    g_set_error_literal (error, SL_ERROR, SL_ERROR_ARGUMENT, "password and sasl-mechanism need a user: set username, or user@ in the location");
+    g_set_error_literal (error, SL_ERROR, SL_ERROR_ARGUMENT,
+                         "password and sasl-mechanism need a user: set username, or user@ in the location");
     return FALSE;
   }
   return set (conf, "security.protocol", at->tls ? "sasl_ssl" : "sasl_plaintext", error) && set (conf, "sasl.mechanisms", mechanism, error)
@@ -350,9 +351,9 @@ kafka_send (gpointer state, const char *line, gsize bytes, GCancellable *cancell
     return FALSE;
   while (code == RD_KAFKA_RESP_ERR__QUEUE_FULL) {
     if (self->on_the_way == 0 || self->bytes_on_the_way + length <= self->window)
-      code = rd_kafka_producev (self->client, RD_KAFKA_V_RKT (self->topic), RD_KAFKA_V_MSGFLAGS (RD_KAFKA_MSG_F_COPY),
-                                RD_KAFKA_V_KEY (self->at.key, strlen (self->at.key)), RD_KAFKA_V_VALUE ((void *) line, length),
-                                RD_KAFKA_V_END);
+      code =
+        rd_kafka_producev (self->client, RD_KAFKA_V_RKT (self->topic), RD_KAFKA_V_MSGFLAGS (RD_KAFKA_MSG_F_COPY),
+                           RD_KAFKA_V_KEY (self->at.key, strlen (self->at.key)), RD_KAFKA_V_VALUE ((void *) line, length), RD_KAFKA_V_END);
     if (code == RD_KAFKA_RESP_ERR__QUEUE_FULL
         && (g_cancellable_set_error_if_cancelled (cancellable, error) || !hear (self, STEP_MS, error)))
       return FALSE;

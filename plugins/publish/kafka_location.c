@@ -94,8 +94,8 @@ set_topic (SlKafkaLocation *self, const char *template, const char *shown, const
   if (bad == NULL && strlen (self->topic) <= MAX_TOPIC && strcmp (self->topic, ".") != 0 && strcmp (self->topic, "..") != 0)
     return TRUE;
   g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
-               "location=%s: expected a topic of 1 to %d letters, digits, '.', '_' and '-', with {host}, {element} or {source} in it", shown,
-               MAX_TOPIC);
+               "location=%s: expected a topic of 1 to %d letters, digits, '.', '_' and '-', with {host}, {element} or {source} in it",
+               shown, MAX_TOPIC);
   return FALSE;
 }
 

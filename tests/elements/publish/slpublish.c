@@ -204,7 +204,7 @@ test_errors (void)
 #endif
 #ifdef SL_HAVE_KAFKA
     { "kafka://localhost", "",
-      "location=kafka://localhost: expected kafka[s]://[user[:password]@]host[:port][,host[:port]...]/topic, such as" },
+      "location=kafka://localhost: expected kafka[s]://[user[:password]@]host[:port][,host[:port]...]/topic, such as kafka://localhost/predictions" },
     { "kafka://localhost/", "", "expected kafka[s]://" },
     { "kafka:///boxes", "", "expected kafka[s]://" },
     { "kafka://a,,b/boxes", "", "expected kafka[s]://" },
@@ -226,8 +226,8 @@ test_errors (void)
     { "kafkas://localhost/a", "ca-file=/dev/null", "Kafka cannot be set up: " },
     { "kafkas://localhost/a", "certificate=/dev/null", "certificate and private-key belong together" },
     { "kafka://me@localhost/a", "sasl-mechanism=GSSAPI", "sasl-mechanism=GSSAPI: expected PLAIN, SCRAM-SHA-256 or SCRAM-SHA-512" },
-    { "kafka://localhost/a", "sasl-mechanism=PLAIN", "password and sasl-mechanism need a user: set username" },
-    { "kafka://localhost/a", "password=secret", "password and sasl-mechanism need a user: set username" },
+    { "kafka://localhost/a", "sasl-mechanism=PLAIN", "password and sasl-mechanism need a user: set username, or user@ in the location" },
+    { "kafka://localhost/a", "password=secret", "password and sasl-mechanism need a user: set username, or user@ in the location" },
 #endif
   };
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {

@@ -238,7 +238,8 @@ test_refused (void)
   rd_kafka_mock_push_request_errors (cluster.mock, PRODUCE, 1, RD_KAFKA_RESP_ERR_INVALID_RECORD);
   publish_push_lines (harness, 0, 1);
   GstStructure *told = publish_wait_for_state (bus, "refused");
-  g_assert_cmpstr (gst_structure_get_string (told, "reason"), ==, "Kafka topic boxes: a line was refused: Broker: Broker failed to validate record");
+  g_assert_cmpstr (gst_structure_get_string (told, "reason"), ==,
+                   "Kafka topic boxes: a line was refused: Broker: Broker failed to validate record");
   gst_structure_free (told);
   g_autofree char *text = publish_wait_for_text (bus, GST_MESSAGE_WARNING);
   g_assert_nonnull (strstr (text, "failed to validate record; such lines are lost and counted in dropped"));
@@ -286,8 +287,10 @@ test_warnings (void)
   g_autofree char *closed = location_of (&cluster, "closed"), *nowhere = location_of (&cluster, "nowhere"),
                   *tls = g_strdup_printf ("kafkas://me:secret@%s/boxes", brokers),
                   *user = g_strdup_printf ("kafka://me:secret@%s/boxes", brokers);
-  check_warning (closed, "", "Kafka topic closed: Broker: Topic authorization failed", ": make the topic, or give this user the right");
-  check_warning (nowhere, "", "Kafka topic nowhere: Broker: Unknown topic or partition", ": make the topic, or give this user the right");
+  check_warning (closed, "", "Kafka topic closed: Broker: Topic authorization failed",
+                 ": make the topic, or give this user the right to write to it; trying again");
+  check_warning (nowhere, "", "Kafka topic nowhere: Broker: Unknown topic or partition",
+                 ": make the topic, or give this user the right to write to it; trying again");
   check_warning (tls, "", "Kafka broker sasl_ssl://127.0.0.1:", "trying again");
   check_warning (user, "sasl-mechanism=SCRAM-SHA-512", "Kafka broker ", "trying again");
   close_cluster (&cluster);
@@ -299,8 +302,8 @@ static void
 refuse_user (GSocketConnection *connection)
 {
   /* Behind the correlation id. Keys 0, 3, 17, 18, 22 and 36, each with its first and last version; throttle time. */
-  static const guint8 versions[] = { 0, 0, 7, 0, 0, 0, 0, 0, 7, 0, 0, 3, 0, 0, 0, 4, 0, 0, 17, 0, 0, 0, 1, 0, 0, 18, 0, 0, 0, 3, 0,
-                                     0, 22, 0, 0, 0, 1, 0, 0, 36, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 };
+  static const guint8 versions[] = { 0,  0, 7, 0, 0, 0, 0, 0,  7, 0, 0, 3, 0, 0, 0,  4, 0, 0, 17, 0, 0, 0, 1, 0, 0,
+                                     18, 0, 0, 0, 3, 0, 0, 22, 0, 0, 0, 1, 0, 0, 36, 0, 0, 0, 0,  0, 0, 0, 0, 0, 0 };
   static const guint8 handshake[] = { 0, 0, 0, 0, 0, 1, 0, 5, 'P', 'L', 'A', 'I', 'N' };
   static const guint8 authenticate[] = { 0, 58, 0, 7, 'n', 'o', ' ', 'u', 's', 'e', 'r', 0, 0, 0, 0 };
   GInputStream *in = g_io_stream_get_input_stream (G_IO_STREAM (connection));
