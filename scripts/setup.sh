@@ -96,6 +96,7 @@ collect ()
     need valgrind command -v valgrind
     need make command -v make
     need mosquitto command -v mosquitto
+    need parallel command -v parallel
     need mosquitto-clients command -v mosquitto_sub
     need openssl command -v openssl
     need prometheus command -v promtool

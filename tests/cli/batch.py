@@ -6,6 +6,7 @@ import io
 import json
 import os
 import random
+import shutil
 import signal
 import subprocess
 import sys
@@ -13,7 +14,7 @@ import time
 
 sys.path.insert(0, os.path.join(os.environ.get("SIGHTLINE_SOURCE_ROOT", "."), "tests", "support"))
 import harness
-from harness import PROGRAM, data, model, png, png_of, run, work, write
+from harness import PROGRAM, Skip, data, model, png, run, work, write
 
 PICTURES = 20
 
@@ -163,6 +164,22 @@ def test_killed():
         process.wait()
     predict("--json", "-o", out, "--resume", "--list", listed).expect(0, "pictures are done")
     assert sorted(sources(read(out))) == names()
+
+
+def test_parallel():
+    """The line of docs/scale.md, twice."""
+    if shutil.which("parallel") is None:
+        raise Skip("needs the program parallel (GNU)")
+    listed = write("parallel.list", "\n".join(names()).encode())
+    line = ["parallel", "--will-cite", "-j", "2", PROGRAM, "predict", "-m", model("brightest_channel.tflite"), "--list", listed, "--shard", "{}/4",
+            "--format=csv", "--output", work("part.{}.csv"), "--resume", ":::", "1", "2", "3", "4"]
+    for _ in range(2):
+        subprocess.run(line, check=True, stdin=subprocess.DEVNULL, capture_output=True)
+        found = []
+        for i in range(1, 5):
+            with open(work("part.%d.csv" % i), encoding="utf-8") as file:
+                found += [row["path"] for row in csv.DictReader(file)]
+        assert sorted(found) == names()
 
 
 harness.main(globals())

@@ -63,8 +63,8 @@ sl_listing_open (const char *path, GError **error)
   const gboolean standard = strcmp (path, "-") == 0;
   FILE *file = standard ? stdin : fopen (path, "re");
   if (file == NULL) {
-    g_set_error (error, SL_ERROR, SL_ERROR_OPEN, "--list %s: %s: expected a file with a name of a picture a line, or - for standard input", path,
-                 g_strerror (errno));
+    g_set_error (error, SL_ERROR, SL_ERROR_OPEN, "--list %s: %s: expected a file with a name of a picture a line, or - for standard input",
+                 path, g_strerror (errno));
     return NULL;
   }
   SlListing *self = g_new0 (SlListing, 1);

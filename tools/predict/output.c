@@ -89,8 +89,8 @@ static gboolean
 refuse (SlOutput *self, guint64 line, const char *what, GError **error)
 {
   g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
-               "--output %s: line %" G_GUINT64_FORMAT " is none that predict %s writes: it cannot be resumed; name another file", self->path, line,
-               what);
+               "--output %s: line %" G_GUINT64_FORMAT " is none that predict %s writes: it cannot be resumed; name another file",
+               self->path, line, what);
   return FALSE;
 }
 
@@ -189,7 +189,8 @@ open_file (SlOutput *self, gboolean resume, GError **error)
     return FALSE;
   }
   if (!resume && about.st_size > 0) {
-    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "--output %s: the file has something in it: go on with --resume, or remove it", self->path);
+    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "--output %s: the file has something in it: go on with --resume, or remove it",
+                 self->path);
     return FALSE;
   }
   return TRUE;
