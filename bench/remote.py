@@ -4,13 +4,11 @@
 
 remote.py SIGHTLINE overhead MODEL    processor time a frame of slinfer, and of slremote with sightline serve and the broker
 remote.py SIGHTLINE scale MODEL       frames a second of one worker and of two, each held to a tenth of a processor by stopping it
-remote.py SIGHTLINE fleet MODEL       many cameras (--cameras, --rate, --seconds, --workers): ages, what was lost, processor time
 
-Run it by `meson devenv`, which has the plugin files.
+Run it by `meson devenv`, which has the plugin files. fleet.py has many cameras.
 """
 import argparse
 import atexit
-import json
 import os
 import resource
 import signal
@@ -40,14 +38,14 @@ def free_port():
 class Pool:
     """A broker and workers."""
 
-    def __init__(self, sightline, model, workers, folder):
-        self.port = free_port()
+    def __init__(self, sightline, model, workers, folder, address="127.0.0.1"):
+        self.address, self.port = address, free_port()
         config = os.path.join(folder, "mosquitto.conf")
         with open(config, "w") as file:
-            file.write(f"listener {self.port} 127.0.0.1\nallow_anonymous true\nuser root\nset_tcp_nodelay true\n")
+            file.write(f"listener {self.port} {address}\nallow_anonymous true\nuser root\nset_tcp_nodelay true\nsys_interval 1\n")
         quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
         self.broker = subprocess.Popen(["mosquitto", "-c", config], **quiet)
-        self.location = f"mqtt://127.0.0.1:{self.port}/models"
+        self.location = f"mqtt://{address}:{self.port}/models"
         self.workers = [subprocess.Popen([sightline, "serve", f"bench={model}", "--location", self.location], **quiet)
                         for _ in range(workers)]
         for process in [self.broker, *self.workers]:
@@ -137,48 +135,16 @@ def scale(options):
     print(f"two to one: {rates[1] / rates[0]:.2f}")
 
 
-def fleet(options):
-    chain = ("videotestsrc is-live=true pattern=black num-buffers={} ! video/x-raw,format=GRAY8,width=96,height=96,framerate={}/1 ! slnormalize ! "
-             "slremote name=r{} location={}/bench deadline=1000 ! slpostprocess ! application/x-json ! filesink async=false location={}/{}.json")
-    with tempfile.TemporaryDirectory() as folder:
-        pool = Pool(options.sightline, options.model, options.workers, folder)
-        frames = options.seconds * options.rate
-        line = " ".join(chain.format(frames, options.rate, i, pool.location, folder, i) for i in range(options.cameras))
-        broker, worker = pool.cpu()
-        here, wall = run_line(line)
-        broker_after, worker_after = pool.cpu()
-        pool.close()
-        ages = []
-        counts = []
-        for i in range(options.cameras):
-            with open(os.path.join(folder, f"{i}.json")) as file:
-                lines = [json.loads(line) for line in file]
-            counts.append(len(lines))
-            ages += [one["latency"]["age"] for one in lines[options.rate:]]
-    ages.sort()
-    asked = frames * options.cameras
-    print(f"{options.cameras} cameras at {options.rate} frames a second, {options.workers} workers: {sum(counts)} of {asked} frames with predictions, "
-          f"the least of a camera {min(counts)}")
-    if ages:
-        print(f"age p50 {ages[len(ages) // 2] / 1000:.1f} ms, p99 {ages[len(ages) * 99 // 100] / 1000:.1f} ms, most {ages[-1] / 1000:.1f} ms")
-    for who, took in (("cameras", here), ("workers", worker_after - worker), ("broker", broker_after - broker)):
-        print(f"{who}: {100 * took / wall:.1f} % of a processor, {1000 * took / asked:.3f} ms a frame")
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("sightline")
-    parser.add_argument("what", choices=["overhead", "scale", "fleet"])
+    parser.add_argument("what", choices=["overhead", "scale"])
     parser.add_argument("model")
     parser.add_argument("--frames", type=int, default=600)
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--cameras", type=int, default=100)
-    parser.add_argument("--rate", type=int, default=5)
-    parser.add_argument("--seconds", type=int, default=20)
-    parser.add_argument("--workers", type=int, default=1)
     options = parser.parse_args()
     options.sightline, options.model = os.path.abspath(options.sightline), os.path.abspath(options.model)
-    return {"overhead": overhead, "scale": scale, "fleet": fleet}[options.what](options)
+    return {"overhead": overhead, "scale": scale}[options.what](options)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * slpublish: predictions as lines to a file, standard output, a socket or an MQTT broker.
+ * slpublish: predictions as lines to a file, standard output, a socket, an MQTT broker or Kafka.
  *
  * A GstBaseSink whose render function only queues (publisher.h); a thread of the publisher's does all waiting, so a broker
  * that is away never holds a camera. What the thread has to say becomes element messages "slpublish" and, the first time
@@ -31,7 +31,7 @@ GST_DEBUG_CATEGORY_STATIC (sl_publish_debug);
 typedef struct
 {
   char *location, *source, *client_id, *username, *password, *password_file, *file_mode, *ca_file, *certificate, *key, *availability,
-    *discovery, *classes;
+    *discovery, *classes, *message_key, *sasl_mechanism;
   gint format, queue_bytes, retry_min, retry_max, drain_ms, file_bytes, file_seconds, keep_files, qos, keep_alive;
   gboolean retain, counts;
 } Settings;
@@ -46,6 +46,7 @@ typedef struct
   guint64 warned_at;      /* publisher's thread: lines that were published then */
   gboolean loses;         /* streaming thread: it was told that lines are lost */
   guint64 told_published; /* streaming thread: lines that were published then */
+  gboolean told_refused;  /* publisher's thread: it was told that a line was refused */
   gboolean refused;       /* streaming thread */
   SlFrameLines lines;     /* streaming thread */
   char *line_source;      /* streaming thread: "source" of lines from frames */
@@ -65,8 +66,8 @@ static GstStaticPadTemplate sink_template = GST_STATIC_PAD_TEMPLATE (
 static const SlProperty properties[] = {
   { "location", "Location",
     "Where lines go: a path or file:///path (appended to), - (standard output), unix:/path, tcp://host:port, "
-    "mqtt[s]://[user[:password]@]host[:port]/topic; {host}, {element} and {source} in a topic stand for names. Reads back without the "
-    "password",
+    "mqtt[s]://[user[:password]@]host[:port]/topic, kafka[s]://[user[:password]@]host[:port][,host[:port]...]/topic; {host}, {element} and "
+    "{source} in a topic stand for names. Reads back without the password",
     SL_PROPERTY_STRING, AT (location) },
   { "source", "Source",
     "What {source} in a topic stands for, such as the camera's name; unset = \"unnamed\". Of video also \"source\" of its lines; unset = null",
@@ -96,19 +97,19 @@ static const SlProperty properties[] = {
   { "retain", "Retain", "MQTT: the broker keeps the last line for whoever subscribes later", SL_PROPERTY_BOOL, AT (retain) },
   { "keep-alive", "Keep alive", "MQTT: seconds after which a silent connection is tested", SL_PROPERTY_INT, AT (keep_alive), 5, 3600, 30 },
   { "client-id", "Client id",
-    "MQTT: name of this client, its own on its broker; set, the broker remembers what it confirmed across reconnections; unset = a random one",
+    "MQTT, Kafka: name of this client. MQTT: its own on its broker; set, the broker remembers what it confirmed across reconnections; unset = a random one",
     SL_PROPERTY_STRING, AT (client_id) },
-  { "username", "User name", "MQTT: user name, in place of the location's", SL_PROPERTY_STRING, AT (username) },
-  { "password", "Password", "MQTT: password, in place of the location's. Never shown: reads back as unset", SL_PROPERTY_STRING,
+  { "username", "User name", "MQTT, Kafka: user name, in place of the location's", SL_PROPERTY_STRING, AT (username) },
+  { "password", "Password", "MQTT, Kafka: password, in place of the location's. Never shown: reads back as unset", SL_PROPERTY_STRING,
     AT (password) },
   { "password-file", "Password file",
-    "MQTT: file whose one line is the password, read at each start, in place of password and the location's", SL_PROPERTY_STRING,
+    "MQTT, Kafka: file whose one line is the password, read at each start, in place of password and the location's", SL_PROPERTY_STRING,
     AT (password_file) },
   { "ca-file", "Certificate authorities",
-    "MQTT over TLS: PEM file of the authorities that sign the broker's certificate; unset = the system's", SL_PROPERTY_STRING,
+    "mqtts://, kafkas://: PEM file of the authorities that sign the broker's certificate; unset = the system's", SL_PROPERTY_STRING,
     AT (ca_file) },
-  { "certificate", "Certificate", "MQTT over TLS: PEM file of this client's certificate", SL_PROPERTY_STRING, AT (certificate) },
-  { "private-key", "Private key", "MQTT over TLS: PEM file of this client's key", SL_PROPERTY_STRING, AT (key) },
+  { "certificate", "Certificate", "mqtts://, kafkas://: PEM file of this client's certificate", SL_PROPERTY_STRING, AT (certificate) },
+  { "private-key", "Private key", "mqtts://, kafkas://: PEM file of this client's key", SL_PROPERTY_STRING, AT (key) },
   { "availability-topic", "Availability topic",
     "MQTT: topic of the retained words online and offline (also the last will); unset = TOPIC/available; \"\" = none", SL_PROPERTY_STRING,
     AT (availability) },
@@ -119,6 +120,12 @@ static const SlProperty properties[] = {
   { "discovery-prefix", "Discovery prefix",
     "MQTT, JSON lines: announce a sensor to Home Assistant under this prefix, usually \"homeassistant\"; unset = do not",
     SL_PROPERTY_STRING, AT (discovery) },
+  { "message-key", "Message key",
+    "Kafka: key of each message; messages of one key stay in order, in one partition. {host}, {element} and {source} stand for names; unset = "
+    "{source}, or {host}/{element} where source is unset",
+    SL_PROPERTY_STRING, AT (message_key) },
+  { "sasl-mechanism", "SASL mechanism", "Kafka, with a user name: PLAIN, SCRAM-SHA-256 or SCRAM-SHA-512; unset = PLAIN", SL_PROPERTY_STRING,
+    AT (sasl_mechanism) },
 };
 
 enum
@@ -156,6 +163,7 @@ notify (gpointer user_data, SlPublishState state, const char *reason, guint retr
   static const char *const names[] = {
     [SL_PUBLISH_CONNECTED] = "connected",
     [SL_PUBLISH_DISCONNECTED] = "disconnected",
+    [SL_PUBLISH_REFUSED] = "refused",
     [SL_PUBLISH_FAILED] = "failed",
   };
   SlPublish *self = user_data;
@@ -166,7 +174,10 @@ notify (gpointer user_data, SlPublishState state, const char *reason, guint retr
                                                "reason", G_TYPE_STRING, reason, "retry-ms", G_TYPE_UINT, retry_ms, "published",
                                                G_TYPE_UINT64, counts.published, "dropped", G_TYPE_UINT64, counts.dropped, NULL);
   gst_element_post_message (GST_ELEMENT (self), gst_message_new_element (GST_OBJECT (self), structure));
-  if (state == SL_PUBLISH_FAILED) {
+  if (state == SL_PUBLISH_REFUSED && !self->told_refused) {
+    self->told_refused = TRUE;
+    GST_ELEMENT_WARNING (self, RESOURCE, WRITE, ("%s; such lines are lost and counted in dropped", reason), (NULL));
+  } else if (state == SL_PUBLISH_FAILED) {
     GST_ELEMENT_ERROR (self, RESOURCE, WRITE, ("%s: nothing can be published any more", reason), (NULL));
   } else if (state == SL_PUBLISH_DISCONNECTED && (!self->warned || counts.published > self->warned_at)) {
     /* A full disk can be opened each time: only a line that got through ends what was warned of. */
@@ -228,6 +239,8 @@ open_publisher (SlPublish *self, char **warning, GError **error)
     .key = s->key,
     .availability = s->availability,
     .discovery = s->discovery,
+    .message_key = s->message_key,
+    .sasl_mechanism = s->sasl_mechanism,
   };
   SlPublisher *publisher = sl_publisher_new (&settings, notify, gst_object_ref (self), gst_object_unref, error);
   GST_OBJECT_UNLOCK (self);
@@ -251,7 +264,7 @@ sl_publish_start (GstBaseSink *sink)
     GST_ELEMENT_WARNING (self, RESOURCE, SETTINGS, ("password-file=%s", warning), (NULL));
   GST_OBJECT_LOCK (self);
   self->publisher = publisher;
-  self->refused = self->warned = self->loses = self->told_bare = FALSE;
+  self->refused = self->warned = self->loses = self->told_bare = self->told_refused = FALSE;
   g_free (self->line_source);
   self->line_source = g_strdup (self->settings.source);
   self->lines.frames = 0;
@@ -355,10 +368,10 @@ sl_publish_propose_allocation (GstBaseSink *sink, GstQuery *query)
 
 /* Says once that lines are lost, and once how many it were when lines go out again. */
 static void
-tell_losses (SlPublish *self, guint64 dropped_before)
+tell_losses (SlPublish *self, const SlPublishCounts *before)
 {
   const SlPublishCounts counts = read_counts (self);
-  if (self->loses ? counts.published == self->told_published : counts.dropped == dropped_before)
+  if (self->loses ? counts.published <= self->told_published : counts.dropped - counts.refused == before->dropped - before->refused)
     return;
   g_autofree char *location = dup_display_location (self);
   if (self->loses)
@@ -376,12 +389,12 @@ tell_losses (SlPublish *self, guint64 dropped_before)
 static GstFlowReturn
 publish (SlPublish *self, const char *line, gsize bytes)
 {
-  const guint64 dropped = read_counts (self).dropped;
+  const SlPublishCounts before = read_counts (self);
   SlPut put = SL_PUT_TAKEN;
   GstFlowReturn flow = GST_FLOW_OK;
   while (bytes > 0 && flow == GST_FLOW_OK && (put = sl_publisher_put (self->publisher, line, bytes)) == SL_PUT_UNLOCKED)
     flow = gst_base_sink_wait_preroll (GST_BASE_SINK (self));
-  tell_losses (self, dropped);
+  tell_losses (self, &before);
   return put == SL_PUT_FAILED ? GST_FLOW_ERROR : flow;
 }
 
@@ -517,8 +530,8 @@ sl_publish_class_init (SlPublishClass *klass)
   gst_element_class_add_static_pad_template (element_class, &sink_template);
   sl_element_class_describe (
     element_class, "Prediction publisher", "Sink/Network",
-    "Writes predictions (JSON or text, a line a frame) to a file with rotation, standard output, a UNIX or TCP socket or an "
-    "MQTT broker. Video frames with predictions on them become such lines; their pixels are not read.",
+    "Writes predictions (JSON or text, a line a frame) to a file with rotation, standard output, a UNIX or TCP socket, an "
+    "MQTT broker or Kafka. Video frames with predictions on them become such lines; their pixels are not read.",
     "gst-launch-1.0 v4l2src ! slpredict model=ssd.tflite ! application/x-json ! slpublish "
     "location=mqtt://localhost/sightline/door",
     "publishing.md");

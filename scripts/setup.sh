@@ -77,6 +77,7 @@ collect ()
   need valac command -v vapigen
   need libzbar-dev pkg-config --exists 'zbar >= 0.23'
   need libmosquitto-dev pkg-config --exists libmosquitto
+  need librdkafka-dev pkg-config --exists 'rdkafka >= 1.6'
   need libjson-glib-dev pkg-config --exists json-glib-1.0
   need libsoup-3.0-dev pkg-config --exists 'libsoup-3.0 >= 3.2'
   need gstreamer1.0-tools command -v gst-launch-1.0
@@ -95,6 +96,7 @@ collect ()
     need valgrind command -v valgrind
     need make command -v make
     need mosquitto command -v mosquitto
+    need parallel command -v parallel
     need mosquitto-clients command -v mosquitto_sub
     need openssl command -v openssl
     need prometheus command -v promtool

@@ -34,6 +34,13 @@ else
 SIGHTLINE_CONF_OPTS += -Dmqtt=disabled
 endif
 
+ifeq ($(BR2_PACKAGE_LIBRDKAFKA),y)
+SIGHTLINE_DEPENDENCIES += librdkafka
+SIGHTLINE_CONF_OPTS += -Dkafka=enabled
+else
+SIGHTLINE_CONF_OPTS += -Dkafka=disabled
+endif
+
 ifeq ($(BR2_PACKAGE_JSON_GLIB),y)
 SIGHTLINE_DEPENDENCIES += json-glib
 SIGHTLINE_CONF_OPTS += -Djson=enabled

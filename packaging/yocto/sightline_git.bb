@@ -18,6 +18,7 @@ inherit meson pkgconfig
 PACKAGECONFIG ??= "overlay mqtt http json libyuv"
 PACKAGECONFIG[overlay] = "-Doverlay=enabled,-Doverlay=disabled,pango cairo"
 PACKAGECONFIG[mqtt] = "-Dmqtt=enabled,-Dmqtt=disabled,mosquitto"
+PACKAGECONFIG[kafka] = "-Dkafka=enabled,-Dkafka=disabled,librdkafka"
 PACKAGECONFIG[http] = "-Dhttp=enabled,-Dhttp=disabled,libsoup"
 PACKAGECONFIG[json] = "-Djson=enabled,-Djson=disabled,json-glib"
 PACKAGECONFIG[libyuv] = "-Dlibyuv=enabled,-Dlibyuv=disabled,libyuv"

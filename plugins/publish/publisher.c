@@ -24,12 +24,15 @@
 #define LINE_OVERHEAD 64
 #define STOP_US (3 * G_USEC_PER_SEC / 2)
 #define IDLE_MS 1000
+/* Between two notifications of refused lines. */
+#define REFUSED_US G_USEC_PER_SEC
 
 struct _SlPublisher
 {
   gatomicrefcount refs;
   const SlTransport *transport;
-  gpointer state; /* the thread's */
+  gpointer state;    /* the thread's */
+  gint64 refused_at; /* the thread's: when it last told of refused lines, 0 = never */
   SlPublishNotify notify;
   gpointer user_data;
   GDestroyNotify destroy;
@@ -49,12 +52,25 @@ struct _SlPublisher
 };
 
 static const SlTransport *const transports[] = {
-  &sl_transport_stdout,
-  &sl_transport_socket,
+  &sl_transport_stdout, &sl_transport_socket,
 #ifdef SL_HAVE_MOSQUITTO
   &sl_transport_mqtt,
 #endif
+#ifdef SL_HAVE_KAFKA
+  &sl_transport_kafka,
+#endif
   &sl_transport_file,
+};
+
+/* What locations name that a build may lack. */
+static const struct
+{
+  const char *scheme, *what, *package;
+} optional[] = {
+  { "mqtt://", "MQTT", "libmosquitto-dev" },
+  { "mqtts://", "MQTT", "libmosquitto-dev" },
+  { "kafka://", "Kafka", "librdkafka-dev" },
+  { "kafkas://", "Kafka", "librdkafka-dev" },
 };
 
 /* "mqtt:host/t", "tcp:host:1", and whatever has a password in it: a path like that is a URI that went wrong, and a file of that name would
@@ -62,7 +78,7 @@ static const SlTransport *const transports[] = {
 static gboolean
 is_mistyped (const char *location, const char *shown)
 {
-  static const char *const begins[] = { "mqtt:", "mqtts:", "tcp:" };
+  static const char *const begins[] = { "mqtt:", "mqtts:", "kafka:", "kafkas:", "tcp:" };
   for (guint i = 0; i < G_N_ELEMENTS (begins); i++)
     if (g_ascii_strncasecmp (location, begins[i], strlen (begins[i])) == 0)
       return TRUE;
@@ -84,18 +100,18 @@ find_transport (const char *location, char **plain, GError **error)
   if (strcmp (location, "-") == 0)
     return &sl_transport_stdout;
   g_autofree char *shown = sl_redact_uri (location, NULL);
-  if (g_ascii_strncasecmp (location, "mqtt://", strlen ("mqtt://")) == 0
-      || g_ascii_strncasecmp (location, "mqtts://", strlen ("mqtts://")) == 0) {
-    g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED, "location=%s: this build has no MQTT: install libmosquitto-dev and build again",
-                 shown);
-    return NULL;
-  }
+  for (guint i = 0; i < G_N_ELEMENTS (optional); i++)
+    if (g_ascii_strncasecmp (location, optional[i].scheme, strlen (optional[i].scheme)) == 0) {
+      g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED, "location=%s: this build has no %s: install %s and build again", shown,
+                   optional[i].what, optional[i].package);
+      return NULL;
+    }
   if (!is_mistyped (location, shown))
     return &sl_transport_file;
   const char *slashes = strstr (shown, "://");
   g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
-               "location=%s: expected a path, \"-\", file://, unix:/path, tcp://host:port, mqtt://host/topic or mqtts://host/topic, got "
-               "scheme \"%.*s\"",
+               "location=%s: expected a path, \"-\", file://, unix:/path, tcp://host:port, mqtt[s]://host/topic or kafka[s]://host/topic, "
+               "got scheme \"%.*s\"",
                shown, slashes != NULL ? (gint) (slashes - shown) : 0, shown);
   return NULL;
 }
@@ -155,6 +171,27 @@ unacknowledged (SlPublisher *self)
   return self->transport->unacknowledged != NULL ? self->transport->unacknowledged (self->state) : 0;
 }
 
+/* Lines that were taken, and of which the peer says now that it will not have them. */
+static void
+count_refused (SlPublisher *self)
+{
+  const char *reason = NULL;
+  const guint refused = self->transport->refused != NULL ? self->transport->refused (self->state, &reason) : 0;
+  if (refused == 0)
+    return;
+  g_mutex_lock (&self->lock);
+  self->counts.published -= refused;
+  self->counts.dropped += refused;
+  self->counts.refused += refused;
+  g_mutex_unlock (&self->lock);
+  const gint64 now = g_get_monotonic_time ();
+  if (self->refused_at != 0 && now < self->refused_at + REFUSED_US)
+    return;
+  self->refused_at = now;
+  g_autofree char *shown = sl_show_message (reason);
+  self->notify (self->user_data, SL_PUBLISH_REFUSED, shown, 0);
+}
+
 static void
 note_flushed (SlPublisher *self)
 {
@@ -173,6 +210,7 @@ line_done (SlPublisher *self)
   self->counts.published++;
   g_clear_pointer (&self->sending, g_bytes_unref);
   g_mutex_unlock (&self->lock);
+  count_refused (self);
   note_flushed (self);
 }
 
@@ -243,6 +281,7 @@ serve (SlPublisher *self, GError **error)
   if (line == NULL) {
     const gboolean alive = self->transport->idle (self->state, self->wake[0], IDLE_MS, error);
     clear_wake (self);
+    count_refused (self);
     note_flushed (self);
     return alive;
   }
@@ -288,9 +327,10 @@ publish_thread (gpointer data)
     connected = FALSE;
     lose (self, ++failures, error);
   }
-  const guint unheard = unacknowledged (self);
   if (connected)
     self->transport->disconnect (self->state);
+  count_refused (self);
+  const guint unheard = unacknowledged (self);
   self->transport->close (self->state);
   g_mutex_lock (&self->lock);
   self->counts.published -= unheard;
@@ -310,7 +350,8 @@ sl_publisher_new (const SlPublishSettings *settings, SlPublishNotify notify, gpo
   if (location == NULL || *location == '\0') {
     g_set_error_literal (
       error, SL_ERROR, SL_ERROR_ARGUMENT,
-      "location is not set: expected a path, \"-\" for standard output, unix:/path, tcp://host:port or mqtt://host/topic");
+      "location is not set: expected a path, \"-\" for standard output, unix:/path, tcp://host:port, mqtt://host/topic or "
+      "kafka://host/topic");
     return NULL;
   }
   g_autofree char *plain = NULL;

@@ -26,6 +26,7 @@ typedef struct
   guint qos, keep_alive;
   gboolean retain, counts;
   const char *client_id, *username, *password, *ca_file, *certificate, *key, *availability, *discovery;
+  const char *message_key, *sasl_mechanism;
 } SlPublishSettings;
 
 /**
@@ -37,6 +38,7 @@ typedef struct
  * @send: one line with its newline. FALSE: the connection is gone, and the line has to be sent again on the next
  * @idle: nothing to send: serves the peer once, @wake_fd is readable or @timeout_ms passed. FALSE: the connection is gone
  * @unacknowledged: lines sent that the peer has yet to confirm (nullable: it never does)
+ * @refused: lines sent that the peer will never have, since the last call, and why the last of them (nullable: there are none)
  * @final: errors of this transport that no second attempt mends (nullable)
  */
 typedef struct
@@ -48,6 +50,7 @@ typedef struct
   gboolean (*send) (gpointer state, const char *line, gsize bytes, GCancellable *cancellable, GError **error);
   gboolean (*idle) (gpointer state, gint wake_fd, gint timeout_ms, GError **error);
   guint (*unacknowledged) (gpointer state);
+  guint (*refused) (gpointer state, const char **reason);
   void (*disconnect) (gpointer state);
   void (*close) (gpointer state);
   gboolean (*final) (const GError *error);
@@ -56,11 +59,14 @@ typedef struct
 extern const SlTransport sl_transport_file, sl_transport_stdout, sl_transport_socket;
 /** sl_transport_mqtt: only where libmosquitto was found. */
 extern const SlTransport sl_transport_mqtt;
+/** sl_transport_kafka: only where librdkafka was found. */
+extern const SlTransport sl_transport_kafka;
 
 typedef enum
 {
   SL_PUBLISH_CONNECTED,
   SL_PUBLISH_DISCONNECTED, /* and tried again */
+  SL_PUBLISH_REFUSED,      /* a line, for good; others go on */
   SL_PUBLISH_FAILED        /* for good */
 } SlPublishState;
 
@@ -70,6 +76,7 @@ typedef void (*SlPublishNotify) (gpointer user_data, SlPublishState state, const
 typedef struct
 {
   guint64 published, dropped, waiting; /* lines */
+  guint64 refused;                     /* of those dropped: by the peer */
   gsize queued_bytes;
   gboolean connected;
 } SlPublishCounts;

@@ -18,19 +18,25 @@
 
 #define MAX_LABELS 256
 
-/* One level of a topic out of any text: no separators or wildcards, and only what MQTT takes, UTF-8 without control characters. */
-static void
-append_level (GString *topic, const char *text)
+/* In one level of a topic: no separators or wildcards, and only what MQTT takes, UTF-8 without control characters. */
+static gboolean
+fits_level (gunichar c)
 {
-  while (*text != '\0') {
-    const gunichar c = sl_utf8_next (&text);
-    g_string_append_unichar (topic, c == '/' || c == '+' || c == '#' || !sl_is_plain (c) ? '_' : c);
+  return c != '/' && c != '+' && c != '#' && sl_is_plain (c);
+}
+
+static void
+append_name (GString *text, const char *name, gboolean (*fits) (gunichar))
+{
+  while (*name != '\0') {
+    const gunichar c = sl_utf8_next (&name);
+    g_string_append_unichar (text, fits (c) ? c : '_');
   }
 }
 
-/* @shown: the location, for messages: it has as much of the template as may be told. */
-static gboolean
-expand_topic (const char *template, const char *shown, const SlPublishSettings *settings, char **expanded, GError **error)
+char *
+sl_template_expand (const char *template, const SlPublishSettings *settings, gboolean (*fits) (gunichar), const char *refused,
+                    const char **bad)
 {
   const struct
   {
@@ -40,26 +46,22 @@ expand_topic (const char *template, const char *shown, const SlPublishSettings *
     { "{element}", settings->name },
     { "{source}", settings->source },
   };
-  g_autoptr (GString) topic = g_string_new (NULL);
+  g_autoptr (GString) text = g_string_new (NULL);
   for (const char *c = template; *c != '\0';) {
     guint i = 0;
     while (i < G_N_ELEMENTS (known) && !g_str_has_prefix (c, known[i].placeholder))
       i++;
     if (i < G_N_ELEMENTS (known)) {
-      append_level (topic, known[i].value != NULL ? known[i].value : "unnamed");
+      append_name (text, known[i].value != NULL ? known[i].value : "unnamed", fits);
       c += strlen (known[i].placeholder);
-    } else if (*c == '{' || *c == '+' || *c == '#') {
-      const gsize told = strstr (shown, SL_HIDDEN) != NULL ? 1 : strlen (c);
-      g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
-                   "location=%s: in the topic expected levels with {host}, {element} or {source} in them and no wildcards, got \"%.*s\"",
-                   shown, (gint) told, c);
-      return FALSE;
+    } else if (*c == '{' || strchr (refused, *c) != NULL) {
+      *bad = c;
+      return NULL;
     } else {
-      g_string_append_c (topic, *c++);
+      g_string_append_c (text, *c++);
     }
   }
-  *expanded = g_string_free (g_steal_pointer (&topic), FALSE);
-  return TRUE;
+  return g_string_free (g_steal_pointer (&text), FALSE);
 }
 
 SlMqttAccess
@@ -75,9 +77,17 @@ sl_mqtt_topic_target (SlMqttTarget *target, const SlPublishSettings *settings, G
   const SlMqttAccess access = sl_mqtt_access (settings);
   if (!sl_mqtt_target_parse (target, &access, "mqtt://localhost/sightline/door", error))
     return FALSE;
-  g_autofree char *shown = sl_redact_uri (settings->location, NULL);
   g_autofree char *template = g_steal_pointer (&target->topic);
-  return expand_topic (template, shown, settings, &target->topic, error);
+  const char *bad;
+  target->topic = sl_template_expand (template, settings, fits_level, "+#", &bad);
+  if (target->topic != NULL)
+    return TRUE;
+  /* It has as much of the template as may be told. */
+  g_autofree char *shown = sl_redact_uri (settings->location, NULL);
+  g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
+               "location=%s: in the topic expected levels with {host}, {element} or {source} in them and no wildcards, got \"%.*s\"", shown,
+               strstr (shown, SL_HIDDEN) != NULL ? 1 : (gint) strlen (bad), bad);
+  return FALSE;
 }
 
 static void
@@ -162,7 +172,7 @@ count_object (JsonArray *objects, guint index, JsonNode *node, gpointer user_dat
   if (label == NULL || *label == '\0')
     return;
   GString *level = g_string_new (NULL);
-  append_level (level, label);
+  append_name (level, label, fits_level);
   const guint count = GPOINTER_TO_UINT (g_hash_table_lookup (now, level->str));
   g_hash_table_insert (now, g_string_free (level, FALSE), GUINT_TO_POINTER (count + 1));
 }
@@ -178,7 +188,7 @@ count_region (GHashTable *now, JsonObject *region, const char *kind, const char 
     return;
   GString *level = g_string_new (kind);
   g_string_append_c (level, '/');
-  append_level (level, name);
+  append_name (level, name, fits_level);
   g_string_append (level, more);
   g_hash_table_insert (now, g_string_free (level, FALSE), GUINT_TO_POINTER ((guint) MIN (count, G_MAXINT)));
 }

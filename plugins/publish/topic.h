@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Where an MQTT location points, and what the labels in a line of predictions add up to: the parts of MQTT publishing
+ * Names in topics, where an MQTT location points, and what the labels in a line of predictions add up to: the parts of publishing
  * that need no broker.
  */
 #ifndef SL_PLUGINS_PUBLISH_TOPIC_H
@@ -10,6 +10,12 @@
 #include "remote/mqtt.h"
 
 G_BEGIN_DECLS
+
+/** sl_template_expand: (transfer full) (nullable): @template with {host}, {element} and {source} replaced by the machine's name, the element's and
+ *  the property's, whose characters that do not fit become '_'; @fits: whether a character may be in them. Another '{', or one of
+ *  @refused, is an error, which @bad, in @template, begins with. */
+char *sl_template_expand (const char *template, const SlPublishSettings *settings, gboolean (*fits) (gunichar), const char *refused,
+                          const char **bad);
 
 /** sl_mqtt_access: how @settings say that a broker is reached; their strings. */
 SlMqttAccess sl_mqtt_access (const SlPublishSettings *settings);

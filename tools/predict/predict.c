@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * `sightline predict`: pictures, videos, cameras and URIs through a model. The model is loaded before the first source is
+ * `sightline predict`: pictures, videos, cameras and URIs through a model, from the command line or a list. The model is loaded before the first source is
  * touched; a source that fails is reported and the rest goes on. Sources are decoded in another process (remote_frames.h), which is
  * forked before anything else is done.
  */
 #include <gst/gst.h>
 #include <gst/video/video.h>
 #include <math.h>
+#include <string.h>
 
 #include "sightline/error.h"
 #include "plugins/elements.h"
@@ -17,11 +18,14 @@
 #include "tools/interrupt.h"
 #include "tools/options.h"
 #include "tools/predict/inputs.h"
+#include "tools/predict/listing.h"
+#include "tools/predict/output.h"
 #include "tools/predict/remote_frames.h"
 #include "tools/predict/spawner.h"
 #include "tools/predict/model_pipeline.h"
 #include "tools/predict/progress.h"
 #include "tools/predict/printing.h"
+#include "tools/predict/rows.h"
 
 /* After the first signal; a video that is being drawn is finished in it. */
 #define PATIENCE_MS 1700
@@ -31,12 +35,15 @@
 typedef struct
 {
   SlModelOptions model;
-  char *threshold_text, *top_text, *filter, *classes, *draw, *timeout_text, *frames_text, *gallery, *tiles, *style, *style_model;
+  char *threshold_text, *top_text, *filter, *classes, *draw, *timeout_text, *frames_text, *gallery, *tiles, *style, *style_model, *format_text,
+    *output, *list, *shard_text;
   double threshold; /* NAN = not given */
   guint top;        /* 0 = not given */
   guint timeout;    /* seconds, 0 = for ever */
   guint frames;     /* 0 = all */
-  gboolean json, read, no_read;
+  SlReportFormat format;
+  SlShard shard;
+  gboolean json, read, no_read, resume;
 } Options;
 
 #define SOURCES                                                                                                                     \
@@ -55,7 +62,10 @@ typedef struct
 {
   SlFramePredictor *predictor;
   SlRemoteFrames *frames;
-  GPtrArray *inputs; /* (element-type SlInput) */
+  const SlShard *shard;
+  GPtrArray *inputs; /* (element-type SlInput): of the command line, or of a line of the list */
+  SlListing *list;   /* (nullable): in place of the command line's */
+  SlOutput *output;  /* (nullable): in place of standard output */
   SlDrawer *drawer;  /* (nullable) */
   SlReport report;
   guint left; /* frames until the end, 0 = no end */
@@ -78,10 +88,16 @@ static gboolean
 predict_frame (Run *run, GstSample *frame, const SlInput *input, SlPredictionView *prediction, SlProgress *progress, GError **error)
 {
   const gboolean moving = input->kind == SL_INPUT_CAMERA || is_moving (frame);
+  if (moving && run->output != NULL) {
+    g_set_error_literal (error, SL_ERROR, SL_ERROR_ARGUMENT,
+                         "--output is for pictures, and this is a video or a camera: predict it to standard output, without --output");
+    return FALSE;
+  }
   if (!sl_frame_predictor_run (run->predictor, frame, prediction, error))
     return FALSE;
   sl_progress_hide (progress);
-  sl_report_frame (&run->report, prediction, moving);
+  if (!sl_report_frame (&run->report, prediction, moving, error))
+    return FALSE;
   prediction->frame++;
   run->done = run->left > 0 && --run->left == 0;
   if (run->drawer == NULL)
@@ -146,19 +162,51 @@ take_style (Run *run, const char *path, GError **error)
   return FALSE;
 }
 
+/* One that is another's share, or is in the output already, is none of ours. */
+static int
+predict_if_due (Run *run, const SlInput *input)
+{
+  g_autoptr (GError) error = NULL;
+  if (!sl_shard_has (run->shard, input->name) || (run->output != NULL && !sl_output_begin (run->output, input->name)))
+    return SL_EXIT_OK;
+  if (!predict_input (run, input, &error)) {
+    sl_complain ("predict", "%s: %s", input->name, error->message);
+    return SL_EXIT_FAILED;
+  }
+  if (run->output == NULL || sl_interrupted () || sl_output_done (run->output, input->name, &error))
+    return SL_EXIT_OK;
+  sl_complain ("predict", "%s", error->message);
+  run->done = TRUE;
+  return SL_EXIT_FAILED;
+}
+
 static int
 predict_inputs (Run *run)
 {
   int status = SL_EXIT_OK;
-  for (guint i = 0; i < run->inputs->len && !run->done && !sl_interrupted (); i++) {
-    const SlInput *input = run->inputs->pdata[i];
-    g_autoptr (GError) error = NULL;
-    if (!predict_input (run, input, &error)) {
-      sl_complain ("predict", "%s: %s", input->name, error->message);
+  for (guint i = 0; i < run->inputs->len && !run->done && !sl_interrupted (); i++)
+    if (predict_if_due (run, run->inputs->pdata[i]) != SL_EXIT_OK)
       status = SL_EXIT_FAILED;
-    }
-  }
   return status;
+}
+
+static int
+predict_list (Run *run)
+{
+  int status = SL_EXIT_OK;
+  g_autoptr (GError) error = NULL;
+  const char *line;
+  while (!run->done && !sl_interrupted () && (line = sl_listing_next (run->list, &error)) != NULL) {
+    char *arguments[] = { (char *) line, NULL };
+    run->inputs = sl_inputs_new (arguments);
+    if (predict_inputs (run) != SL_EXIT_OK)
+      status = SL_EXIT_FAILED;
+    g_clear_pointer (&run->inputs, g_ptr_array_unref);
+  }
+  if (error == NULL)
+    return status;
+  sl_complain ("predict", "%s", error->message);
+  return SL_EXIT_FAILED;
 }
 
 static int
@@ -186,13 +234,39 @@ choose_reading (const Options *options)
   return options->model.model == NULL && !options->no_read ? SL_READING_IF_FOUND : SL_READING_NO;
 }
 
-static int
-predict (const Options *options, SlSpawner *spawner, char **arguments)
+/* Before the model, which takes longer. */
+static gboolean
+open_files (const Options *options, Run *run, GError **error)
 {
-  g_autoptr (GPtrArray) inputs = sl_inputs_new (arguments);
-  const SlInput *lost = options->draw != NULL ? sl_inputs_find_file (inputs, options->draw) : NULL;
-  if (lost != NULL)
-    return sl_options_usage ("predict", "--draw %s: the source %s would be lost; draw to another name", options->draw, lost->name);
+  if (options->list != NULL && (run->list = sl_listing_open (options->list, error)) == NULL)
+    return FALSE;
+  if (options->output == NULL && options->format == SL_REPORT_CSV)
+    fputs (SL_ROWS_HEADING, stdout);
+  if (options->output == NULL)
+    return TRUE;
+  run->output = sl_output_open (options->output, options->format, options->resume, error);
+  if (run->output == NULL)
+    return FALSE;
+  run->report.out = sl_output_file (run->output);
+  if (options->resume)
+    sl_complain ("predict", "%s: %" G_GUINT64_FORMAT " pictures are done", options->output, sl_output_resumed (run->output));
+  return TRUE;
+}
+
+static int
+close_files (Run *run, int status)
+{
+  g_autoptr (GError) error = NULL;
+  sl_listing_free (run->list);
+  if (sl_output_close (run->output, &error))
+    return status;
+  sl_complain ("predict", "%s", error->message);
+  return SL_EXIT_FAILED;
+}
+
+static int
+load_and_predict (const Options *options, SlSpawner *spawner, Run *run)
+{
   const SlFramePredictorOptions how = { &options->model,  options->threshold,       options->top,   options->filter,
                                         options->classes, choose_reading (options), options->tiles, options->style_model };
   g_autoptr (GError) bad_model = NULL;
@@ -208,15 +282,35 @@ predict (const Options *options, SlSpawner *spawner, char **arguments)
     sl_complain ("predict", "no --model is given: looking for codes (QR, bar codes) with the model that comes with Sightline");
   if (sl_frame_predictor_note (predictor) != NULL)
     tell_note (options->model.model, sl_frame_predictor_note (predictor));
-  Run run = { predictor, frames, inputs, drawer, { .json = options->json }, options->frames, FALSE };
+  run->predictor = predictor;
+  run->frames = frames;
+  run->drawer = drawer;
   g_autoptr (GError) bad_style = NULL;
   int status = SL_EXIT_FAILED;
-  if (options->style == NULL || take_style (&run, options->style, &bad_style))
-    status = predict_inputs (&run);
+  if (options->style == NULL || take_style (run, options->style, &bad_style))
+    status = run->list != NULL ? predict_list (run) : predict_inputs (run);
   if (bad_style != NULL)
     sl_complain ("predict", "%s", bad_style->message);
   status = finish_drawing (drawer, status);
-  sl_report_clear (&run.report);
+  sl_report_clear (&run->report);
+  return status;
+}
+
+static int
+predict (const Options *options, SlSpawner *spawner, char **arguments)
+{
+  g_autoptr (GPtrArray) inputs = sl_inputs_new (arguments);
+  const SlInput *lost = options->draw != NULL ? sl_inputs_find_file (inputs, options->draw) : NULL;
+  if (lost != NULL)
+    return sl_options_usage ("predict", "--draw %s: the source %s would be lost; draw to another name", options->draw, lost->name);
+  g_autoptr (GError) error = NULL;
+  Run run = { .shard = &options->shard, .inputs = inputs, .report = { .format = options->format, .out = stdout }, .left = options->frames };
+  int status = SL_EXIT_FAILED;
+  if (open_files (options, &run, &error))
+    status = load_and_predict (options, spawner, &run);
+  else
+    sl_complain ("predict", "%s", error->message);
+  status = close_files (&run, status);
   return sl_interrupted () ? SL_EXIT_INTERRUPTED : status;
 }
 
@@ -243,6 +337,39 @@ refuse_model (const Options *options, const char *path)
   return sl_options_usage ("predict", "%s is a model, beside --model %s; expected a picture, a video or a URI", path, options->model.model);
 }
 
+/* --json is --format=json. */
+static int
+choose_format (Options *options)
+{
+  const char *formats[] = { "table", "json", "csv", NULL };
+  if (!sl_options_choice ("predict", "--format", &options->format_text, formats))
+    return SL_EXIT_USAGE;
+  const char *format = options->format_text != NULL ? options->format_text : options->json ? "json" : "table";
+  if (options->json && strcmp (format, "json") != 0)
+    return sl_options_usage ("predict", "--json and --format=%s: expected one of them", format);
+  options->format = strcmp (format, "json") == 0 ? SL_REPORT_JSON : strcmp (format, "csv") == 0 ? SL_REPORT_CSV : SL_REPORT_TABLE;
+  if (options->resume && options->output == NULL)
+    return sl_options_usage ("predict", "--resume needs --output FILE, whose lines say what is done");
+  if (options->output != NULL && options->format == SL_REPORT_TABLE)
+    return sl_options_usage ("predict", "--output needs --format=json or --format=csv");
+  return SL_EXIT_OK;
+}
+
+static int
+check_sources (Options *options, char **arguments)
+{
+  g_autoptr (GError) bad_shard = NULL;
+  if (!sl_shard_parse (&options->shard, options->shard_text, &bad_shard))
+    return sl_options_usage ("predict", "%s", bad_shard->message);
+  if (options->list == NULL && arguments[0] == NULL)
+    return sl_options_usage ("predict", "expected at least one SOURCE: a picture, a video or a URI");
+  if (options->list != NULL && arguments[0] != NULL)
+    return sl_options_usage ("predict", "--list %s and the source %s: expected one of them", options->list, arguments[0]);
+  if (options->list != NULL && options->draw != NULL)
+    return sl_options_usage ("predict", "--list and --draw: expected one of them");
+  return SL_EXIT_OK;
+}
+
 /* A gallery is a parameter of decoder "vector". */
 static void
 choose_gallery (Options *options)
@@ -267,8 +394,11 @@ check_and_predict (Options *options, char **arguments)
   if ((options->style == NULL) != (options->style_model == NULL))
     return sl_options_usage (
       "predict", "--style PICTURE and --style-model FILE: expected both, the picture and the model that makes its style a tensor");
-  if (arguments[0] == NULL)
-    return sl_options_usage ("predict", "expected at least one SOURCE: a picture, a video or a URI");
+  int status = check_sources (options, arguments);
+  if (status == SL_EXIT_OK)
+    status = choose_format (options);
+  if (status != SL_EXIT_OK)
+    return status;
   if (!sl_model_options_check ("predict", &options->model)
       || !sl_options_integer ("predict", "--top", options->top_text, 1, SL_MAX_RESULTS, &options->top)
       || !sl_options_integer ("predict", "--timeout", options->timeout_text, 0, MAX_TIMEOUT, &options->timeout)
@@ -295,6 +425,13 @@ run_predict (int argc, char **argv)
     { "model", 'm', 0, G_OPTION_ARG_FILENAME, &options.model.model, "The model (default: the finder of codes that comes with Sightline)",
       "FILE" },
     { "json", 'j', 0, G_OPTION_ARG_NONE, &options.json, "Print a JSON object a frame", NULL },
+    { "format", 0, 0, G_OPTION_ARG_STRING, &options.format_text,
+      "What is printed: table (default); json, an object a frame; csv, a row an object", "FORMAT" },
+    { "output", 'o', 0, G_OPTION_ARG_FILENAME, &options.output, "Write JSON or CSV of pictures, each once, to this file", "FILE" },
+    { "resume", 0, 0, G_OPTION_ARG_NONE, &options.resume, "Go on with --output's file: pictures that it has are left out", NULL },
+    { "list", 0, 0, G_OPTION_ARG_FILENAME, &options.list, "Take sources from this file, one a line; - is standard input", "FILE" },
+    { "shard", 0, 0, G_OPTION_ARG_STRING, &options.shard_text,
+      "Do the I-th of N shares of the sources, 1/N to N/N, chosen by a hash of their names", "I/N" },
     { "threshold", 0, 0, G_OPTION_ARG_STRING, &options.threshold_text, "Lowest confidence shown, 0..1", "X" },
     { "top", 'k', 0, G_OPTION_ARG_STRING, &options.top_text,
       "Most results shown for a frame, 1..1000 (default: 100 boxes; 1 label, 5 with --threshold)", "K" },
@@ -337,6 +474,10 @@ run_predict (int argc, char **argv)
   g_free (options.tiles);
   g_free (options.timeout_text);
   g_free (options.frames_text);
+  g_free (options.format_text);
+  g_free (options.output);
+  g_free (options.list);
+  g_free (options.shard_text);
   return status;
 }
 

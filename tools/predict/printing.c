@@ -5,9 +5,8 @@
  */
 #include "tools/predict/printing.h"
 
-#include <stdio.h>
-
 #include "base/show.h"
+#include "tools/predict/rows.h"
 
 /* Values of a vector that are printed one a line. */
 #define MOST_VALUE_ROWS 16
@@ -18,8 +17,8 @@ static void
 write_line (SlReport *report)
 {
   g_string_append_c (report->line, '\n');
-  fwrite (report->line->str, 1, report->line->len, stdout);
-  fflush (stdout);
+  fwrite (report->line->str, 1, report->line->len, report->out);
+  fflush (report->out);
   g_string_truncate (report->line, 0);
 }
 
@@ -179,25 +178,40 @@ print_table (SlReport *report, const SlPredictionView *prediction, gboolean movi
     print_picture (report, prediction);
 }
 
-void
-sl_report_frame (SlReport *report, const SlPredictionView *prediction, gboolean moving)
+/* In one piece: a reader sees all of a frame or nothing. */
+static gboolean
+print_rows (SlReport *report, const SlPredictionView *prediction, GError **error)
+{
+  const gboolean good = sl_rows_append (report->line, prediction, error);
+  if (good)
+    fwrite (report->line->str, 1, report->line->len, report->out);
+  fflush (report->out);
+  g_string_truncate (report->line, 0);
+  return good;
+}
+
+gboolean
+sl_report_frame (SlReport *report, const SlPredictionView *prediction, gboolean moving, GError **error)
 {
   if (report->line == NULL)
     report->line = g_string_new (NULL);
-  if (!report->json) {
+  if (report->format == SL_REPORT_CSV)
+    return print_rows (report, prediction, error);
+  if (report->format == SL_REPORT_TABLE) {
     print_table (report, prediction, moving);
-    return;
+    return TRUE;
   }
   sl_prediction_append_json (report->line, prediction);
   write_line (report);
+  return TRUE;
 }
 
 void
 sl_report_end (SlReport *report, guint64 frames)
 {
-  if (!report->json && frames > 0 && report->rows == 0)
-    printf ("  nothing found above the threshold\n");
-  fflush (stdout);
+  if (report->format == SL_REPORT_TABLE && frames > 0 && report->rows == 0)
+    fputs ("  nothing found above the threshold\n", report->out);
+  fflush (report->out);
   report->headed = FALSE;
   report->boxes = FALSE;
   report->rows = 0;

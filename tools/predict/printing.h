@@ -1,31 +1,41 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Predictions on stdout: a table a source for people, or JSON lines.
+ * Predictions on stdout, or in a file: a table a source for people, JSON lines, or rows of CSV.
  */
 #ifndef SL_TOOLS_PREDICT_PRINTING_H
 #define SL_TOOLS_PREDICT_PRINTING_H
 
 #include <glib.h>
+#include <stdio.h>
 
 #include "predictions/prediction.h"
 
 G_BEGIN_DECLS
 
+typedef enum
+{
+  SL_REPORT_TABLE,
+  SL_REPORT_JSON,
+  SL_REPORT_CSV
+} SlReportFormat;
+
 /**
  * SlReport:
- * @json: print lines of JSON; set it before the first frame, with the rest zero
+ * @format, @out: set them before the first frame, with the rest zero
  * @rows: lines printed for the source so far
  */
 typedef struct
 {
-  gboolean json;
+  SlReportFormat format;
+  FILE *out;
   GString *line;
   gboolean headed, boxes, moving, shares;
   guint64 rows;
 } SlReport;
 
-/** sl_report_frame: prints one frame; @moving: it belongs to a video, so its number and time are shown. */
-void sl_report_frame (SlReport *report, const SlPredictionView *prediction, gboolean moving);
+/** sl_report_frame: prints one frame; @moving: it belongs to a video, so its number and time are shown. FALSE with @error set: the format cannot
+ *  tell what was found. */
+gboolean sl_report_frame (SlReport *report, const SlPredictionView *prediction, gboolean moving, GError **error);
 /** sl_report_end: the source ended; @frames of it were printed. */
 void sl_report_end (SlReport *report, guint64 frames);
 void sl_report_clear (SlReport *report);

@@ -163,7 +163,7 @@ test_errors (void)
     { "/nonexistent/x.json", "",
       "cannot be opened for writing: No such file or directory: expected a file in a folder that exists and may be written to" },
     { "ftp://me:secret@host/x", "",
-      "location=ftp://me:***@host/x: expected a path, \"-\", file://, unix:/path, tcp://host:port, mqtt://host/topic or mqtts://host/topic, got scheme \"ftp\"" },
+      "location=ftp://me:***@host/x: expected a path, \"-\", file://, unix:/path, tcp://host:port, mqtt[s]://host/topic or kafka[s]://host/topic, got scheme \"ftp\"" },
     { "tcp://localhost", "", "expected tcp://host:port with a port of 1 to 65535" },
     { "tcp://localhost:99999", "", "expected tcp://host:port with a port of 1 to 65535" },
     { "tcp://me:secret@localhost", "", "location=tcp://me:***@localhost: expected tcp://host:port" },
@@ -171,7 +171,7 @@ test_errors (void)
     { "mqtt:me:secret@localhost/a", "", "location=mqtt:me:***@localhost/a: expected a path" },
     { "mqtt:/me:secret@localhost/a", "", "location=mqtt:/me:***@localhost/a: expected a path" },
     { "mqqt://me:secret@localhost/a", "",
-      "location=mqqt://me:***@localhost/a: expected a path, \"-\", file://, unix:/path, tcp://host:port, mqtt://host/topic or mqtts://host/topic, got scheme \"mqqt\"" },
+      "location=mqqt://me:***@localhost/a: expected a path, \"-\", file://, unix:/path, tcp://host:port, mqtt[s]://host/topic or kafka[s]://host/topic, got scheme \"mqqt\"" },
     { "mqtt//me:secret@localhost/a", "", "location=mqtt//me:***@localhost/a: expected a path" },
     { "me:secret@localhost/a", "", "location=me:***@localhost/a: expected a path" },
     { "/nonexistent/x.json", "password=a password-file=/b", "password and password-file are both set: expected one of them" },
@@ -201,6 +201,33 @@ test_errors (void)
     { "mqtts://localhost/a", "ca-file=/nonexistent.pem", "ca-file=/nonexistent.pem: no such file, or it cannot be read" },
     { "mqtts://localhost/a", "certificate=/dev/null", "certificate and private-key belong together" },
     { "mqtt://localhost/a", "availability-topic=a/#", "topic \"a/#\": expected at most 65535 bytes without + and #" },
+#endif
+#ifdef SL_HAVE_KAFKA
+    { "kafka://localhost", "",
+      "location=kafka://localhost: expected kafka[s]://[user[:password]@]host[:port][,host[:port]...]/topic, such as kafka://localhost/predictions" },
+    { "kafka://localhost/", "", "expected kafka[s]://" },
+    { "kafka:///boxes", "", "expected kafka[s]://" },
+    { "kafka://a,,b/boxes", "", "expected kafka[s]://" },
+    { "kafka://a:x/boxes", "", "expected kafka[s]://" },
+    { "KAFKA://a:0/boxes", "", "location=kafka://a:0/boxes: expected kafka[s]://" },
+    { "kafka://me:s3cr#secret@localhost/a", "",
+      "location=kafka://me:***@localhost/a: expected kafka[s]://[user[:password]@]host[:port][,host[:port]...]/topic, with %23 for '#'" },
+    { "kafka://me:s3cr/secret@localhost/a", "", "location=kafka://me:***@localhost/a: expected kafka[s]://" },
+    { "kafka://me:secret@localhost,other:x/a", "", "location=kafka://me:***@localhost,other:x/a: expected kafka[s]://" },
+    { "kafka://me:s%zzsecret@localhost/a", "", "location=kafka://me:***@localhost/a: expected kafka[s]://" },
+    { "kafka:me:secret@localhost/a", "", "location=kafka:me:***@localhost/a: expected a path" },
+    { "kafka://localhost/a/b", "",
+      "expected a topic of 1 to 249 letters, digits, '.', '_' and '-', with {host}, {element} or {source} in it" },
+    { "kafka://localhost/{nonsense}", "", "expected a topic of 1 to 249" },
+    { "kafka://localhost/..", "", "expected a topic of 1 to 249" },
+    { "kafka://localhost/a", "message-key={x}", "message-key={x}: expected {host}, {element} or {source}, got \"{x}\"" },
+    { "kafka://localhost/a", "ca-file=/nonexistent.pem", "are for kafkas://, and the location says kafka://" },
+    { "kafkas://localhost/a", "ca-file=/nonexistent.pem", "ca-file=/nonexistent.pem: no such file, or it cannot be read" },
+    { "kafkas://localhost/a", "ca-file=/dev/null", "Kafka cannot be set up: " },
+    { "kafkas://localhost/a", "certificate=/dev/null", "certificate and private-key belong together" },
+    { "kafka://me@localhost/a", "sasl-mechanism=GSSAPI", "sasl-mechanism=GSSAPI: expected PLAIN, SCRAM-SHA-256 or SCRAM-SHA-512" },
+    { "kafka://localhost/a", "sasl-mechanism=PLAIN", "password and sasl-mechanism need a user: set username, or user@ in the location" },
+    { "kafka://localhost/a", "password=secret", "password and sasl-mechanism need a user: set username, or user@ in the location" },
 #endif
   };
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
@@ -417,7 +444,8 @@ test_unset (void)
   g_autoptr (GError) error = NULL;
   gst_message_parse_error (message, &error, NULL);
   g_assert_nonnull (strstr (
-    error->message, "location is not set: expected a path, \"-\" for standard output, unix:/path, tcp://host:port or mqtt://host/topic"));
+    error->message,
+    "location is not set: expected a path, \"-\" for standard output, unix:/path, tcp://host:port, mqtt://host/topic or kafka://host/topic"));
   gst_element_set_state (element, GST_STATE_NULL);
   gst_element_set_bus (element, NULL);
 }

@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Sources that are done are known by a hash of 64 bits of their names, 16 bytes each at most: of a million, two have the same with a chance of one in
+ * forty million.
+ *
+ * Invariant: a line of JSON is a picture; of CSV as many rows are as each of them says. What is less, at the end of the file, is cut off when
+ * it is opened, so what stays are whole pictures.
+ */
+#include "tools/predict/output.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/json.h"
+#include "base/xxh64.h"
+#include "sightline/error.h"
+#include "tools/predict/rows.h"
+
+#define JSON_BEGIN "{\"source\":"
+#define FIRST_SLOTS 1024
+
+struct _SlOutput
+{
+  char *path;
+  FILE *file;
+  SlReportFormat format;
+  guint64 *slots; /* hashes, 0 = free; a hash that is 0 is kept as 1 */
+  gsize n_slots;
+  guint64 n, resumed;
+  GString *name;
+};
+
+static guint64 *
+find_slot (guint64 *slots, gsize n_slots, guint64 hash)
+{
+  gsize at = hash & (n_slots - 1);
+  while (slots[at] != 0 && slots[at] != hash)
+    at = (at + 1) & (n_slots - 1);
+  return &slots[at];
+}
+
+static void
+grow (SlOutput *self)
+{
+  const gsize n_slots = self->n_slots > 0 ? 2 * self->n_slots : FIRST_SLOTS;
+  guint64 *slots = g_new0 (guint64, n_slots);
+  for (gsize i = 0; i < self->n_slots; i++)
+    if (self->slots[i] != 0)
+      *find_slot (slots, n_slots, self->slots[i]) = self->slots[i];
+  g_free (self->slots);
+  self->slots = slots;
+  self->n_slots = n_slots;
+}
+
+static void
+remember (SlOutput *self, guint64 hash)
+{
+  if (4 * (self->n + 1) > 3 * self->n_slots)
+    grow (self);
+  guint64 *slot = find_slot (self->slots, self->n_slots, hash);
+  self->n += *slot == 0;
+  *slot = hash;
+}
+
+static guint64
+hash_of (const char *text, gsize bytes)
+{
+  const guint64 hash = sl_xxh64 (text, bytes, 0);
+  return hash != 0 ? hash : 1;
+}
+
+/* As the file has it. */
+static guint64
+hash_of_name (SlOutput *self, const char *name)
+{
+  g_string_truncate (self->name, 0);
+  if (self->format == SL_REPORT_CSV)
+    sl_rows_append_text (self->name, name);
+  else
+    sl_json_append_string (self->name, name);
+  return hash_of (self->name->str, self->name->len);
+}
+
+static gboolean
+refuse (SlOutput *self, guint64 line, const char *what, GError **error)
+{
+  g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
+               "--output %s: line %" G_GUINT64_FORMAT " is none that predict %s writes: it cannot be resumed; name another file",
+               self->path, line, what);
+  return FALSE;
+}
+
+/* The string of JSON at @text, with its quotes; 0 where there is none. */
+static gsize
+json_string (const char *text)
+{
+  gsize n = 1;
+  if (*text != '"')
+    return 0;
+  for (; text[n] != '"'; n++)
+    if (text[n] == '\0' || (text[n] == '\\' && text[++n] == '\0'))
+      return 0;
+  return n + 1;
+}
+
+/* @whole: (out): bytes of whole lines. */
+static gboolean
+read_json (SlOutput *self, off_t *whole, GError **error)
+{
+  g_autofree char *line = NULL;
+  size_t room = 0;
+  ssize_t bytes;
+  for (guint64 number = 1; (bytes = getline (&line, &room, self->file)) > 0 && line[bytes - 1] == '\n'; number++) {
+    const gsize name = g_str_has_prefix (line, JSON_BEGIN) ? json_string (line + strlen (JSON_BEGIN)) : 0;
+    if (name == 0 || bytes < 2 || line[bytes - 2] != '}')
+      return refuse (self, number, "--json", error);
+    remember (self, hash_of (line + strlen (JSON_BEGIN), name));
+    *whole += bytes;
+  }
+  return TRUE;
+}
+
+static gboolean
+read_csv (SlOutput *self, off_t *whole, GError **error)
+{
+  g_autofree char *line = NULL;
+  size_t room = 0;
+  ssize_t bytes = getline (&line, &room, self->file);
+  if (bytes <= 0 || line[bytes - 1] != '\n')
+    return bytes <= 0 || g_str_has_prefix (SL_ROWS_HEADING, line) || refuse (self, 1, "--format=csv", error);
+  if (strcmp (line, SL_ROWS_HEADING) != 0)
+    return refuse (self, 1, "--format=csv", error);
+  *whole = bytes;
+  off_t pending = 0;
+  for (guint64 number = 2; (bytes = getline (&line, &room, self->file)) > 0 && line[bytes - 1] == '\n'; number++) {
+    SlRowPlace place;
+    if (!sl_rows_parse (line, &place))
+      return refuse (self, number, "--format=csv", error);
+    pending += bytes;
+    if (place.index + 1 < place.rows)
+      continue;
+    remember (self, hash_of (line, place.name_bytes));
+    *whole += pending;
+    pending = 0;
+  }
+  return TRUE;
+}
+
+/* What @path has, and where to go on. */
+static gboolean
+take_up (SlOutput *self, GError **error)
+{
+  off_t whole = 0;
+  if (!(self->format == SL_REPORT_CSV ? read_csv : read_json) (self, &whole, error))
+    return FALSE;
+  self->resumed = self->n;
+  if (ferror (self->file) == 0 && ftruncate (fileno (self->file), whole) == 0 && fseeko (self->file, whole, SEEK_SET) == 0)
+    return TRUE;
+  g_set_error (error, SL_ERROR, SL_ERROR_OPEN, "--output %s: %s: expected a file that can be read, cut and written to", self->path,
+               g_strerror (errno));
+  return FALSE;
+}
+
+static gboolean
+open_file (SlOutput *self, gboolean resume, GError **error)
+{
+  struct stat about;
+  const gint fd = open (self->path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOCTTY, 0666);
+  self->file = fd >= 0 ? fdopen (fd, "r+") : NULL;
+  if (self->file == NULL) {
+    g_set_error (error, SL_ERROR, SL_ERROR_OPEN, "--output %s: %s: expected a file in a folder that exists and may be written to",
+                 self->path, g_strerror (errno));
+    if (fd >= 0)
+      close (fd);
+    return FALSE;
+  }
+  if (fstat (fd, &about) != 0 || !S_ISREG (about.st_mode)) {
+    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "--output %s: expected a regular file; without --output lines go to standard output",
+                 self->path);
+    return FALSE;
+  }
+  if (flock (fd, LOCK_EX | LOCK_NB) != 0) {
+    g_set_error (error, SL_ERROR, SL_ERROR_OPEN, "--output %s: another process writes to it: expected a file of its own for each process",
+                 self->path);
+    return FALSE;
+  }
+  if (!resume && about.st_size > 0) {
+    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "--output %s: the file has something in it: go on with --resume, or remove it",
+                 self->path);
+    return FALSE;
+  }
+  return TRUE;
+}
+
+SlOutput *
+sl_output_open (const char *path, SlReportFormat format, gboolean resume, GError **error)
+{
+  SlOutput *self = g_new0 (SlOutput, 1);
+  self->path = g_strdup (path);
+  self->format = format;
+  self->name = g_string_new (NULL);
+  grow (self);
+  if (!open_file (self, resume, error) || (resume && !take_up (self, error))) {
+    sl_output_close (self, NULL);
+    return NULL;
+  }
+  if (format == SL_REPORT_CSV && ftello (self->file) == 0)
+    fputs (SL_ROWS_HEADING, self->file);
+  return self;
+}
+
+static gboolean
+tell (SlOutput *self, GError **error)
+{
+  g_set_error (error, SL_ERROR, SL_ERROR_OPEN, "--output %s: %s: make room and go on with --resume", self->path, g_strerror (errno));
+  return FALSE;
+}
+
+gboolean
+sl_output_close (SlOutput *self, GError **error)
+{
+  if (self == NULL)
+    return TRUE;
+  const gboolean good = self->file == NULL || fclose (self->file) == 0 || tell (self, error);
+  g_string_free (self->name, TRUE);
+  g_free (self->slots);
+  g_free (self->path);
+  g_free (self);
+  return good;
+}
+
+FILE *
+sl_output_file (SlOutput *self)
+{
+  return self->file;
+}
+
+gboolean
+sl_output_begin (SlOutput *self, const char *name)
+{
+  return *find_slot (self->slots, self->n_slots, hash_of_name (self, name)) == 0;
+}
+
+gboolean
+sl_output_done (SlOutput *self, const char *name, GError **error)
+{
+  if (fflush (self->file) != 0 || ferror (self->file))
+    return tell (self, error);
+  remember (self, hash_of_name (self, name));
+  return TRUE;
+}
+
+guint64
+sl_output_resumed (const SlOutput *self)
+{
+  return self->resumed;
+}

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Rows of CSV. What a row does not have is empty, which readers take as null.
+ */
+#include "tools/predict/rows.h"
+
+#include <string.h>
+
+#include "base/json.h"
+#include "base/show.h"
+#include "sightline/error.h"
+
+void
+sl_rows_append_text (GString *out, const char *text)
+{
+  g_string_append_c (out, '"');
+  while (*text != '\0') {
+    const gunichar c = sl_utf8_next (&text);
+    if (c == '"')
+      g_string_append_c (out, '"');
+    g_string_append_unichar (out, c < ' ' ? ' ' : c);
+  }
+  g_string_append_c (out, '"');
+}
+
+static void
+begin_row (GString *out, const SlPredictionView *prediction, guint index, guint rows)
+{
+  sl_rows_append_text (out, prediction->source != NULL ? prediction->source : "");
+  g_string_append_printf (out, ",%u,%u,%" G_GUINT64_FORMAT ",", index, rows, prediction->frame);
+  if (prediction->timestamp != G_MAXUINT64)
+    sl_json_append_double (out, (double) prediction->timestamp / 1e9, 12);
+  g_string_append_printf (out, ",%d,%d,", prediction->width, prediction->height);
+}
+
+static void
+append_label (GString *out, const char *label, gint32 id, double score)
+{
+  sl_rows_append_text (out, label);
+  g_string_append_printf (out, ",%d,", id);
+  sl_json_append_double (out, score, 6);
+}
+
+gboolean
+sl_rows_append (GString *out, const SlPredictionView *prediction, GError **error)
+{
+  const guint found = prediction->n_objects + prediction->n_labels, rows = MAX (found, 1);
+  if (prediction->made_picture || prediction->mask.width > 0 || prediction->vector.n > 0 || prediction->outputs.n > 0) {
+    g_set_error_literal (error, SL_ERROR, SL_ERROR_UNSUPPORTED,
+                         "--format=csv: the model gives more than objects and labels: take --format=json, which has everything");
+    return FALSE;
+  }
+  for (guint i = 0; i < prediction->n_objects; i++) {
+    const SlObjectView *object = &prediction->objects[i];
+    begin_row (out, prediction, i, rows);
+    append_label (out, object->label, object->label_id, object->confidence);
+    g_string_append_printf (out, ",%d,%d,%d,%d\n", object->x, object->y, object->w, object->h);
+  }
+  for (guint i = 0; i < prediction->n_labels; i++) {
+    begin_row (out, prediction, prediction->n_objects + i, rows);
+    append_label (out, prediction->labels[i].label, prediction->labels[i].label_id, prediction->labels[i].confidence);
+    g_string_append (out, ",,,,\n");
+  }
+  if (found == 0) {
+    begin_row (out, prediction, 0, rows);
+    g_string_append (out, ",,,,,,\n");
+  }
+  return TRUE;
+}
+
+static gboolean
+read_number (const char **at, guint *number)
+{
+  char *end;
+  if (!g_ascii_isdigit (**at))
+    return FALSE;
+  const guint64 value = g_ascii_strtoull (*at, &end, 10);
+  *at = end + 1;
+  *number = (guint) MIN (value, G_MAXUINT);
+  return *end == ',';
+}
+
+gboolean
+sl_rows_parse (const char *line, SlRowPlace *place)
+{
+  const char *at = line;
+  if (*at++ != '"')
+    return FALSE;
+  while (*at != '\0' && (*at != '"' || at[1] == '"'))
+    at += *at == '"' ? 2 : 1;
+  if (at[0] != '"' || at[1] != ',')
+    return FALSE;
+  place->name_bytes = (gsize) (at + 1 - line);
+  at += 2;
+  return read_number (&at, &place->index) && read_number (&at, &place->rows) && place->index < place->rows;
+}
