@@ -76,6 +76,8 @@ collect ()
   need python3-gi /usr/bin/python3 -c 'import gi'
   need valac command -v vapigen
   need libzbar-dev pkg-config --exists 'zbar >= 0.23'
+  need g++ command -v g++
+  need libzxing-dev pkg-config --exists 'zxing >= 1.4'
   need libmosquitto-dev pkg-config --exists libmosquitto
   need libjson-glib-dev pkg-config --exists json-glib-1.0
   need libsoup-3.0-dev pkg-config --exists 'libsoup-3.0 >= 3.2'
