@@ -63,8 +63,7 @@ start (Process *process)
     return TRUE;
   if (process->ends >= MOST_ENDS || socketpair (AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets) != 0)
     return FALSE;
-  const gboolean started =
-    g_spawn_async_with_fds (NULL, (char **) argv, NULL, flags, NULL, NULL, &process->pid, sockets[1], -1, -1, NULL);
+  const gboolean started = g_spawn_async_with_fds (NULL, (char **) argv, NULL, flags, NULL, NULL, &process->pid, sockets[1], -1, -1, NULL);
   close (sockets[1]);
   if (started)
     process->socket = sockets[0];

@@ -10,26 +10,26 @@
 
 G_BEGIN_DECLS
 
-/** Symbologies by zxing-cpp's names and by ours, their kinds, and whether something of their own says that they were read right. UPC-A is not
- *  among them: such a code is the EAN-13 of a zero and its digits, as libzbar gives it. */
-#define SL_ZXING_SYMBOLOGIES(X)                                                                                                              \
-  X ("QRCode", "qr-code", SL_READ_QR, TRUE)                                                                                                  \
-  X ("MicroQRCode", "micro-qr-code", SL_READ_QR, TRUE)                                                                                       \
-  X ("RMQRCode", "rmqr-code", SL_READ_MATRIX, TRUE)                                                                                          \
-  X ("DataMatrix", "data-matrix", SL_READ_MATRIX, TRUE)                                                                                      \
-  X ("Aztec", "aztec", SL_READ_MATRIX, TRUE)                                                                                                 \
-  X ("MaxiCode", "maxicode", SL_READ_MATRIX, TRUE)                                                                                           \
-  X ("PDF417", "pdf417", SL_READ_STACKED, TRUE)                                                                                              \
-  X ("EAN-13", "ean-13", SL_READ_LINEAR, TRUE)                                                                                               \
-  X ("EAN-8", "ean-8", SL_READ_LINEAR, TRUE)                                                                                                 \
-  X ("UPC-E", "upc-e", SL_READ_LINEAR, TRUE)                                                                                                 \
-  X ("Code128", "code-128", SL_READ_LINEAR, TRUE)                                                                                            \
-  X ("Code93", "code-93", SL_READ_LINEAR, TRUE)                                                                                              \
-  X ("DataBar", "databar", SL_READ_LINEAR, TRUE)                                                                                             \
-  X ("DataBarLimited", "databar-limited", SL_READ_LINEAR, TRUE)                                                                              \
-  X ("DataBarExpanded", "databar-expanded", SL_READ_LINEAR, TRUE)                                                                            \
-  X ("Code39", "code-39", SL_READ_LINEAR, FALSE)                                                                                             \
-  X ("ITF", "itf", SL_READ_LINEAR, FALSE)                                                                                                    \
+/** Symbologies by zxing-cpp's names and by ours, their kinds, and whether something of their own says that they were read right. */
+#define SL_ZXING_SYMBOLOGIES(X)                                   \
+  X ("QRCode", "qr-code", SL_READ_QR, TRUE)                       \
+  X ("MicroQRCode", "micro-qr-code", SL_READ_QR, TRUE)            \
+  X ("RMQRCode", "rmqr-code", SL_READ_MATRIX, TRUE)               \
+  X ("DataMatrix", "data-matrix", SL_READ_MATRIX, TRUE)           \
+  X ("Aztec", "aztec", SL_READ_MATRIX, TRUE)                      \
+  X ("MaxiCode", "maxicode", SL_READ_MATRIX, TRUE)                \
+  X ("PDF417", "pdf417", SL_READ_STACKED, TRUE)                   \
+  X ("EAN-13", "ean-13", SL_READ_LINEAR, TRUE)                    \
+  X ("UPC-A", "upc-a", SL_READ_LINEAR, TRUE)                      \
+  X ("EAN-8", "ean-8", SL_READ_LINEAR, TRUE)                      \
+  X ("UPC-E", "upc-e", SL_READ_LINEAR, TRUE)                      \
+  X ("Code128", "code-128", SL_READ_LINEAR, TRUE)                 \
+  X ("Code93", "code-93", SL_READ_LINEAR, TRUE)                   \
+  X ("DataBar", "databar", SL_READ_LINEAR, TRUE)                  \
+  X ("DataBarLimited", "databar-limited", SL_READ_LINEAR, TRUE)   \
+  X ("DataBarExpanded", "databar-expanded", SL_READ_LINEAR, TRUE) \
+  X ("Code39", "code-39", SL_READ_LINEAR, FALSE)                  \
+  X ("ITF", "itf", SL_READ_LINEAR, FALSE)                         \
   X ("Codabar", "codabar", SL_READ_LINEAR, FALSE)
 
 /** SlZxingRequest: @how.reader is of no meaning; @width x @height bytes follow. */

@@ -27,8 +27,7 @@ extern "C" {
 /* Codes of one picture that are looked for: those in the margin are others', and may come first. */
 #define MOST_SYMBOLS 8
 
-namespace
-{
+namespace {
 
 const struct
 {
@@ -81,8 +80,7 @@ struct _SlZxing
   Options options;
 };
 
-namespace
-{
+namespace {
 
 /* By their names, all of which the library knows; "" = none. */
 std::string

@@ -32,7 +32,8 @@ read_code (SlRegionReader *reader, const TestModules *modules, SlReadCode *code)
   double box[4];
   test_draw_symbol (pixels, SIDE, SIDE, SIDE, &symbol);
   test_symbol_box (&symbol, box);
-  return sl_region_reader_read (reader, &luma, box, modules != NULL ? SL_READ_MATRIX : SL_READ_QR, g_get_monotonic_time () + 600 * G_TIME_SPAN_SECOND, code);
+  return sl_region_reader_read (reader, &luma, box, modules != NULL ? SL_READ_MATRIX : SL_READ_QR,
+                                g_get_monotonic_time () + 600 * G_TIME_SPAN_SECOND, code);
 }
 
 static void

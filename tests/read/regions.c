@@ -58,6 +58,8 @@ static const struct
   { "data-matrix-inverted", { 240, 200, 5, 12 * RAD, FALSE, TRUE, &test_data_matrix } },
   { "aztec", { 240, 200, 5, 0, FALSE, FALSE, &test_aztec } },
   { "aztec-turned", { 240, 200, 5, 130 * RAD, FALSE, FALSE, &test_aztec } },
+  { "bytes", { 240, 200, 5, 0, FALSE, FALSE, &test_bytes } },
+  { "character-set", { 240, 200, 5, 0, FALSE, FALSE, &test_eci } },
   { "micro-qr-turned", { 240, 200, 4, 20 * RAD, FALSE, FALSE, &test_micro_qr } },
   { "pdf417", { 240, 200, 2, 0, FALSE, FALSE, &test_pdf417 } },
   { "pdf417-turned", { 240, 200, 2.5, -25 * RAD, FALSE, FALSE, &test_pdf417 } },
@@ -81,8 +83,8 @@ expect_symbol (const TestSymbol *symbol, const char *name)
   test_symbol_box (symbol, box);
   test_symbol_half (symbol, &across, &down);
   g_assert_cmpint (sl_region_reader_read (reader, &luma, box, sl_region_reader_kinds (reader, label), in_time (), code), ==, SL_SCAN_FOUND);
-  g_assert_cmpstr ((const char *) code->bytes, ==, text);
-  g_assert_cmpuint (code->n_bytes, ==, strlen ((const char *) code->bytes));
+  g_assert_cmpmem (code->bytes, code->n_bytes, text, modules == &test_bytes ? sizeof TEST_BYTES - 1 : strlen (text));
+  g_assert_cmpint (code->bytes[code->n_bytes], ==, '\0');
   g_assert_cmpstr (code->symbology, ==, symbology);
   g_assert_true (code->is_checked);
   g_assert_cmpint (code->quality, >=, 1);
@@ -161,6 +163,26 @@ test_neighbour (gconstpointer data)
     g_assert_cmpint (result, ==, neighbours[i].own != NULL ? SL_SCAN_FOUND : SL_SCAN_NOTHING);
     if (neighbours[i].own != NULL)
       g_assert_cmpstr ((const char *) code->bytes, ==, neighbours[i].own);
+  }
+}
+
+/* Twelve digits, by each reader: the bars are those of the EAN-13 with a zero before them. */
+static void
+test_upc_a (void)
+{
+  const double box[4] = { 100, 120, 100 + 3 * TEST_EAN_BARS, 220 };
+  gboolean bars[TEST_EAN_BARS];
+  g_autofree guint8 *pixels = g_malloc (WIDTH * HEIGHT);
+  g_autofree SlReadCode *code = g_new0 (SlReadCode, 1);
+  const SlLuma luma = gray_luma (pixels, WIDTH, HEIGHT);
+  memset (pixels, 220, WIDTH * HEIGHT);
+  test_ean_bars ("0036000291452", bars);
+  draw_bars (pixels, bars, TEST_EAN_BARS, 100, 120, 100);
+  for (guint i = 0; sl_readers[i] != NULL; i++) {
+    g_autoptr (SlRegionReader) reader = sl_region_reader_new (sl_readers[i]->name);
+    g_assert_cmpint (sl_region_reader_read (reader, &luma, box, SL_READ_LINEAR, in_time (), code), ==, SL_SCAN_FOUND);
+    g_assert_cmpstr ((const char *) code->bytes, ==, "036000291452");
+    g_assert_cmpstr (code->symbology, ==, "upc-a");
   }
 }
 
@@ -363,6 +385,7 @@ main (int argc, char **argv)
     g_autofree char *path = g_strdup_printf ("/read/neighbour/%s", neighbours[i].name);
     g_test_add_data_func (path, GUINT_TO_POINTER (i), test_neighbour);
   }
+  g_test_add_func ("/read/upc-a", test_upc_a);
   g_test_add_func ("/read/refused", test_refused);
   g_test_add_func ("/read/large", test_large);
   g_test_add_func ("/read/nothing", test_nothing);

@@ -18,10 +18,10 @@ typedef struct
 {
   const char *label, *symbology, *text;
   guint columns, n_rows, row_height;
-  const char *rows[16];
+  const char *rows[20];
 } TestModules;
 
-/* From `zint -b 71|92|97|55 -d TEXT --dump`. */
+/* From `zint -b 71|92|97|55 -d TEXT --dump`, one with `--binary`, one with `--eci=3`, which is ISO 8859-1. */
 static const TestModules test_data_matrix = { "matrix",
                                               "data-matrix",
                                               "matrix-7",
@@ -38,6 +38,23 @@ static const TestModules test_aztec = { "matrix",
                                         1,
                                         { "3A92", "FBB4", "B06E", "3FFC", "301E", "B7D2", "F458", "5556", "D454", "77D8", "701E", "1FF8",
                                           "CC66", "5D6C", "1B7C" } };
+#define TEST_BYTES "a\0\xff\x1bz"
+static const TestModules test_bytes = { "matrix",
+                                        "data-matrix",
+                                        TEST_BYTES,
+                                        14,
+                                        14,
+                                        1,
+                                        { "AAA8", "8C5C", "8030", "9644", "9950", "BB04", "99D0", "8DEC", "B330", "95CC", "B998", "C984",
+                                          "9160", "FFFC" } };
+static const TestModules test_eci = { "matrix",
+                                      "aztec",
+                                      "caf\xc3\xa9!",
+                                      19,
+                                      19,
+                                      1,
+                                      { "1926A", "07400", "6B5EE", "17A78", "2D2B8", "6FFF0", "3C07C", "95F72", "B515C", "F5542", "D5158",
+                                        "0DF6C", "0C060", "87FE4", "30F8A", "07306", "8D05A", "6991E", "7CE0C" } };
 static const TestModules test_micro_qr = {
   "qr", "micro-qr-code", "12345", 11, 11, 1, { "FEA", "82C", "BA8", "BA0", "BAE", "826", "FE8", "006", "CE6", "518", "F06" }
 };
