@@ -21,8 +21,9 @@ extern "C" {
 #define HAVE_READER_OPTIONS
 #endif
 
-/* A code that nothing checks is this long at least; as many lines must agree on any linear one. */
+/* Lines that must agree on a linear code, and on one that nothing checks, and the least length of that: parts of ITF pass for all of it. */
 #define LEAST_LINES 2
+#define LEAST_SURE_LINES 4
 #define LEAST_LENGTH 4
 /* Codes of one picture that are looked for: those in the margin are others', and may come first. */
 #define MOST_SYMBOLS 8
@@ -123,7 +124,9 @@ take_code (const SlZxing &zxing, const Found &found, const SlReadHow *how, SlZxi
   if (answer.row < 0)
     return false;
   bytes = take_bytes (found);
-  if (bytes.empty () || bytes.size () > SL_READ_MOST_BYTES || (!symbologies[answer.row].is_checked && bytes.size () < LEAST_LENGTH))
+  if (bytes.empty () || bytes.size () > SL_READ_MOST_BYTES)
+    return false;
+  if (!symbologies[answer.row].is_checked && (bytes.size () < LEAST_LENGTH || found.lineCount () < LEAST_SURE_LINES))
     return false;
   double x = 0, y = 0;
   for (int i = 0; i < 4; i++) {
