@@ -2,13 +2,15 @@
 /*
  * bench-read: how many codes the finder in the box and the reader behind it read, and zbar on the whole picture; and how long either takes.
  * Pictures are drawn: codes of zint's (the program, which must be installed) on paper before things that are none, turned, sheared, unevenly
- * lit, blurred and noisy. Usage: bench-read FINDER.tflite [SCENES [SEED [PICTURE.pgm]]]; the last writes the first scene.
+ * lit, blurred and noisy. Usage: bench-read FINDER.tflite [SCENES [SEED [PICTURE.pgm]]]; the last writes the first scene. Or
+ * bench-read --symbologies [SCENES [SEED]]: what each reader reads of each symbology, where it is told where the codes are.
  */
 #include <glib.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <zbar.h>
 
@@ -18,11 +20,11 @@
 #define MOST_SIDE 200
 #define MOST_CODES 4
 
-/* A symbol's modules; a linear one has one row. */
+/* A symbol's modules; a linear one has one row, and rows of others are that many modules high. */
 typedef struct
 {
   char text[64];
-  guint columns, rows;
+  guint columns, rows, row_height;
   guint8 dark[MOST_SIDE][MOST_SIDE];
 } Symbol;
 
@@ -47,13 +49,16 @@ typedef struct
   gint64 finder, reader, zbar;
 } Score;
 
-/* The processor's time that all threads took, in us: other programs do not count. */
+/* The processor's time that all threads took, in us, and processes that they started and that have ended: other programs do not count. */
 static gint64
 now (void)
 {
   struct timespec time;
+  struct rusage ended;
   clock_gettime (CLOCK_PROCESS_CPUTIME_ID, &time);
-  return (gint64) time.tv_sec * 1000000 + time.tv_nsec / 1000;
+  getrusage (RUSAGE_CHILDREN, &ended);
+  const gint64 seconds = (gint64) time.tv_sec + ended.ru_utime.tv_sec + ended.ru_stime.tv_sec;
+  return seconds * 1000000 + time.tv_nsec / 1000 + ended.ru_utime.tv_usec + ended.ru_stime.tv_usec;
 }
 
 /* Lines of hexadecimal digits, a bit a module. */
@@ -65,6 +70,7 @@ draw_symbol (Symbol *symbol, const char *kind)
     return FALSE;
   g_auto (GStrv) lines = g_strsplit (g_strchomp (out), "\n", -1);
   symbol->columns = 0;
+  symbol->row_height = MAX (symbol->row_height, 1);
   for (symbol->rows = 0; lines[symbol->rows] != NULL && symbol->rows < MOST_SIDE; symbol->rows++) {
     guint bit = 0;
     for (const char *c = lines[symbol->rows]; *c != '\0'; c++)
@@ -102,11 +108,11 @@ static int
 ink (const Placed *code, double x, double y)
 {
   const double dx = x - code->x, dy = y - code->y, u = dx * code->xx + dy * code->xy, v = dx * code->yx + dy * code->yy;
-  const double columns = code->symbol->columns, rows = code->symbol->rows > 1 ? code->symbol->rows : code->height;
+  const double columns = code->symbol->columns, rows = code->height;
   const double margin = code->symbol->rows > 1 ? 4 : 10;
   if (fabs (u) > columns / 2 + margin || fabs (v) > rows / 2 + 4)
     return -1;
-  const double column = floor (u + columns / 2), row = code->symbol->rows > 1 ? floor (v + rows / 2) : 0;
+  const double column = floor (u + columns / 2), row = code->symbol->rows > 1 ? floor ((v + rows / 2) / code->symbol->row_height) : 0;
   if (column < 0 || column >= columns || fabs (v) >= rows / 2)
     return 1;
   return !code->symbol->dark[(guint) row][(guint) column];
@@ -194,6 +200,8 @@ place_code (GRand *random, const Symbol *symbol, double x, double y, double modu
   const double shear = g_rand_double_range (random, -0.15, 0.15), squeeze = g_rand_double_range (random, 0.85, 1);
   const double c = cos (angle) / module, s = sin (angle) / module;
   *code = (Placed){ symbol, x, y, c + shear * s, s - shear * c, -s / squeeze, c / squeeze, g_rand_double_range (random, 25, 50) };
+  if (symbol->rows > 1)
+    code->height = symbol->rows * symbol->row_height;
 }
 
 /* A scene with codes of 70 to 330 pixels, or one that @fills the picture. */
@@ -207,7 +215,7 @@ make_scene (GRand *random, const Symbol *symbols, guint n_symbols, gboolean fill
   draw_things (random, scene);
   for (guint i = 0; i < scene->n; i++) {
     const Symbol *symbol = &symbols[g_rand_int_range (random, 0, (gint32) n_symbols)];
-    const double size = fills ? (symbol->rows > 1 ? 400 : 560) : g_rand_double_range (random, symbol->rows > 1 ? 70 : 130, 330);
+    const double size = fills ? (symbol->rows > 1 ? 400 : 560) : g_rand_double_range (random, symbol->columns < 60 ? 70 : 130, 330);
     const double x = fills ? 320 : 320 + (i % 2) * 640 + g_rand_double_range (random, -80, 80);
     const double y = fills ? 240 : 240 + (i / 2) * 480 + g_rand_double_range (random, -40, 40);
     const double angle = fills ? g_rand_double_range (random, -0.1, 0.1) : g_rand_double_range (random, 0, 2 * G_PI);
@@ -267,6 +275,130 @@ run_both (SlPredictor *predictor, SlRegionReader *reader, const Scene *scene, Sc
   score->reader += now () - middle;
 }
 
+/* What processes of the reader took, which is known at their end. */
+static void
+end_reader (SlRegionReader *reader, Score *score)
+{
+  const gint64 start = now ();
+  sl_region_reader_free (reader);
+  score->reader += now () - start;
+}
+
+/* Symbologies by zint's names; texts are of @n of @letters. */
+static const struct
+{
+  const char *name, *zint, *letters;
+  guint n, row_height, kinds;
+} symbologies[] = {
+  { "QR", "QRCODE", "abcdefghijklmnop", 20, 1, SL_READ_QR | SL_READ_MATRIX },
+  { "Micro QR", "97", "0123456789", 12, 1, SL_READ_QR | SL_READ_MATRIX },
+  { "rMQR", "145", "0123456789", 20, 1, SL_READ_QR | SL_READ_MATRIX },
+  { "Data Matrix", "71", "abcdefghijklmnop", 20, 1, SL_READ_QR | SL_READ_MATRIX },
+  { "Aztec", "92", "abcdefghijklmnop", 20, 1, SL_READ_QR | SL_READ_MATRIX },
+  { "PDF417", "55", "abcdefghijklmnop", 20, 3, SL_READ_STACKED | SL_READ_LINEAR },
+  { "EAN-13", "13", "123456789", 12, 1, SL_READ_LINEAR },
+  { "EAN-8", "13", "123456789", 7, 1, SL_READ_LINEAR },
+  { "UPC-E", "37", "1", 6, 1, SL_READ_LINEAR },
+  { "Code 128", "20", "ABCDEFGHIJKLMNOP", 10, 1, SL_READ_LINEAR },
+  { "Code 39", "8", "ABCDEFGHIJKLMNOP", 8, 1, SL_READ_LINEAR },
+  { "Code 93", "25", "ABCDEFGHIJKLMNOP", 10, 1, SL_READ_LINEAR },
+  { "ITF", "3", "0123456789", 12, 1, SL_READ_LINEAR },
+  { "Codabar", "18", "0123456789", 10, 1, SL_READ_LINEAR },
+  { "DataBar", "29", "123456789", 13, 1, SL_READ_LINEAR },
+  { "DataBar Expanded", "31", "0123456789", 13, 1, SL_READ_LINEAR },
+};
+
+static gboolean
+make_of (GRand *random, guint row, Symbol *symbol)
+{
+  const char *const letters = symbologies[row].letters;
+  char text[64] = "";
+  memset (symbol, 0, sizeof *symbol);
+  symbol->row_height = symbologies[row].row_height;
+  for (guint i = 0; i < symbologies[row].n; i++)
+    text[i] = letters[g_rand_int_range (random, 0, (gint32) strlen (letters))];
+  const gboolean expanded = strcmp (symbologies[row].zint, "31") == 0, codabar = strcmp (symbologies[row].zint, "18") == 0;
+  g_snprintf (symbol->text, sizeof symbol->text, "%s%s%s", expanded ? "[10]" : codabar ? "A" : "", text, codabar ? "B" : "");
+  if (!draw_symbol (symbol, symbologies[row].zint))
+    return FALSE;
+  g_strlcpy (symbol->text, text, sizeof symbol->text);
+  return TRUE;
+}
+
+/* x0, y0, x1, y1 around the modules of @code. */
+static void
+find_box (const Placed *code, double box[4])
+{
+  const double det = code->xx * code->yy - code->xy * code->yx, u = code->symbol->columns / 2.0, v = code->height / 2;
+  const double across = (fabs (code->yy * u) + fabs (code->xy * v)) / fabs (det);
+  const double down = (fabs (code->yx * u) + fabs (code->xx * v)) / fabs (det);
+  box[0] = code->x - across;
+  box[1] = code->y - down;
+  box[2] = code->x + across;
+  box[3] = code->y + down;
+}
+
+/* How many of the scene's codes @reader reads; @wrong: of which it says something else. */
+static guint
+count_read (SlRegionReader *reader, const Scene *scene, guint kinds, guint *wrong)
+{
+  static SlReadCode code;
+  const SlLuma luma = { { scene->pixels }, { scene->width }, 1, -1, scene->width, scene->height };
+  guint n = 0;
+  for (guint i = 0; i < scene->n; i++) {
+    double box[4];
+    find_box (&scene->codes[i], box);
+    if (sl_region_reader_read (reader, &luma, box, kinds, G_MAXINT64, &code) != SL_SCAN_FOUND)
+      continue;
+    const gboolean right = strstr ((const char *) code.bytes, scene->codes[i].symbol->text) != NULL;
+    n += right;
+    *wrong += !right;
+  }
+  return n;
+}
+
+/* Numbers of @reader (nullable: all) for scenes of @row, which are the same for each: read, read wrong, and ms a code. */
+static gboolean
+run_symbology (guint row, const char *name, guint n_scenes, guint32 seed)
+{
+  GRand *random = g_rand_new_with_seed (seed);
+  Scene scene = { 0 };
+  guint n = 0, wrong = 0;
+  gint64 drawn = 0;
+  g_autofree Symbol *symbols = g_new (Symbol, 12);
+  gboolean ok = TRUE;
+  for (guint i = 0; ok && i < 12; i++)
+    ok = make_of (random, row, &symbols[i]);
+  const gint64 start = now ();
+  SlRegionReader *reader = sl_region_reader_new (name);
+  for (guint i = 0; ok && reader != NULL && i < n_scenes; i++) {
+    const gint64 before = now ();
+    make_scene (random, symbols, 12, FALSE, &scene);
+    drawn += now () - before;
+    n += count_read (reader, &scene, symbologies[row].kinds, &wrong);
+  }
+  sl_region_reader_free (reader);
+  printf (" %u | %u | %.2f |", n, wrong, (double) (now () - start - drawn) / (1000.0 * n_scenes * MOST_CODES));
+  fflush (stdout);
+  g_free (scene.pixels);
+  g_rand_free (random);
+  return ok;
+}
+
+static int
+run_symbologies (guint n_scenes, guint32 seed)
+{
+  static const char *const readers[] = { "zbar", "zxing", NULL };
+  for (guint row = 0; row < G_N_ELEMENTS (symbologies); row++) {
+    printf ("| %s | %u |", symbologies[row].name, n_scenes * MOST_CODES);
+    for (guint r = 0; r < G_N_ELEMENTS (readers); r++)
+      if (!run_symbology (row, readers[r], n_scenes, seed))
+        return 2;
+    printf ("\n");
+  }
+  return 0;
+}
+
 static void
 write_picture (const Scene *scene, const char *path)
 {
@@ -281,11 +413,12 @@ write_picture (const Scene *scene, const char *path)
 int
 main (int argc, char **argv)
 {
+  if (argc > 1 && strcmp (argv[1], "--symbologies") == 0)
+    return run_symbologies (argc > 2 ? (guint) atoi (argv[2]) : 25, argc > 3 ? (guint32) atoi (argv[3]) : 1);
   const guint n_scenes = argc > 2 ? (guint) atoi (argv[2]) : 100, n_symbols = 120;
   GRand *random = g_rand_new_with_seed (argc > 3 ? (guint32) atoi (argv[3]) : 1);
   g_autofree Symbol *symbols = g_new (Symbol, n_symbols);
   g_autoptr (SlPredictor) predictor = argc > 1 ? sl_predictor_new (argv[1], NULL) : NULL;
-  g_autoptr (SlRegionReader) reader = sl_region_reader_new ();
   zbar_image_scanner_t *scanner = zbar_image_scanner_create ();
   Scene scene = { 0 };
   zbar_image_scanner_set_config (scanner, ZBAR_SQCODE, ZBAR_CFG_ENABLE, 0);
@@ -296,6 +429,7 @@ main (int argc, char **argv)
     }
   for (guint fills = 0; fills < 2; fills++) {
     Score score = { 0 };
+    SlRegionReader *reader = sl_region_reader_new (NULL);
     for (guint i = 0; i < n_scenes; i++) {
       make_scene (random, symbols, n_symbols, fills == 1, &scene);
       if (i == 0 && fills == 0 && argc > 4)
@@ -304,6 +438,7 @@ main (int argc, char **argv)
       run_both (predictor, reader, &scene, &score);
       score.codes += scene.n;
     }
+    end_reader (reader, &score);
     const double ms = 1e-3 / n_scenes, ours = (double) (score.finder + score.reader);
     printf (
       "%s: %u codes; zbar on the whole picture read %u in %.2f ms a picture; finder and reader %u (%.2f times as many) in %.2f + %.2f ms "

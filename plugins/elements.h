@@ -29,7 +29,7 @@ GType sl_bmp_parse_get_type (void);
 /** sl_bmp_register_type_finder: registers with @plugin (nullable) what knows BMP pictures that GStreamer does not. */
 gboolean sl_bmp_register_type_finder (GstPlugin *plugin);
 GType sl_exif_parse_get_type (void);
-/** sl_read_get_type: only where SL_HAVE_ZBAR is defined in config.h; not among the elements registered below, because of its libraries. */
+/** sl_read_get_type: only where SL_HAVE_ZBAR or SL_HAVE_ZXING is defined in config.h; not among the elements registered below, because of its libraries. */
 GType sl_read_get_type (void);
 /** sl_publish_get_type: not among the elements registered below either, because of its libraries for networks. */
 GType sl_publish_get_type (void);

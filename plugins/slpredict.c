@@ -359,11 +359,10 @@ sl_predict_change_state (GstElement *element, GstStateChange transition)
     return GST_STATE_CHANGE_FAILURE;
   }
   if (transition == GST_STATE_CHANGE_NULL_TO_READY && self->read && self->reader == NULL) {
-    GST_ELEMENT_ERROR (
-      self, CORE, MISSING_PLUGIN,
-      ("read=true: there is no element slread; expected it in a plugin file of Sightline, which is built where libzbar is found "
-       "(Debian: libzbar-dev, meson option zbar)"),
-      (NULL));
+    GST_ELEMENT_ERROR (self, CORE, MISSING_PLUGIN,
+                       ("read=true: there is no element slread; expected it in a plugin file of Sightline, which is built where libzbar or "
+                        "zxing-cpp is found (Debian: libzbar-dev, libzxing-dev; meson options zbar, zxing)"),
+                       (NULL));
     return GST_STATE_CHANGE_FAILURE;
   }
   if (transition == GST_STATE_CHANGE_READY_TO_PAUSED) {

@@ -41,7 +41,7 @@ typedef struct
   GstBaseTransform parent;
   gint time_limit, max_tries, retry_interval, reread_interval; /* object lock */
   gdouble unread_weight;                                       /* object lock */
-  char *classes;                                               /* object lock */
+  char *classes, *reader_name;                                 /* object lock */
   /* The rest is the streaming thread's. */
   gboolean refused;
   GstVideoInfo video;
@@ -75,6 +75,10 @@ static const SlProperty properties[] = {
     "Classes that are read, such as qr,linear, or with ! those that are not; unset = all: those of the code finder as what they are, others as "
     "any code",
     SL_PROPERTY_STRING, AT (classes), 0, 0, 0, NULL, TRUE },
+  { "reader", "Reader",
+    "Library that reads: zbar or zxing, which is a process of its own; unset = those that are there, each where it is the better one. Followed "
+    "where the element starts",
+    SL_PROPERTY_STRING, AT (reader_name), 0, 0, 0, NULL, FALSE },
   { "time-limit", "Time limit",
     "Most milliseconds that a frame waits for its codes; what is not read by then is tried on the next one, first", SL_PROPERTY_INT,
     AT (time_limit), 1, 600000, 100, NULL, TRUE },
@@ -321,6 +325,26 @@ sl_read_query (GstBaseTransform *base, GstPadDirection direction, GstQuery *quer
   return answered;
 }
 
+/* @name: (nullable): that was asked for */
+static void
+refuse_reader (SlRead *self, const char *name)
+{
+  g_autoptr (GString) names = g_string_new (NULL);
+  for (guint i = 0; sl_readers[i] != NULL; i++)
+    g_string_append_printf (names, "%s%s", i > 0 ? " or " : "", sl_readers[i]->name);
+  if (name != NULL)
+    GST_ELEMENT_ERROR (
+      self, RESOURCE, NOT_FOUND,
+      ("reader=%s: there is no such reader of codes here; expected %s, or nothing for all that are there", name, names->str), (NULL));
+  else
+    GST_ELEMENT_ERROR (
+      self, RESOURCE, FAILED,
+      ("there is no thread or memory for a reader of codes (%s), or its program is not there: expected one thread more, and "
+       "for zxing the program sightline-zxing",
+       names->str),
+      (NULL));
+}
+
 static gboolean
 sl_read_start (GstBaseTransform *base)
 {
@@ -331,11 +355,13 @@ sl_read_start (GstBaseTransform *base)
   sl_stage_latency_start (&self->latency, GST_ELEMENT (self));
   sl_class_choice_clear (&self->choice);
   sl_read_memory_reset (self->memory);
-  self->regions = sl_region_reader_new ();
-  if (self->regions != NULL)
-    return TRUE;
-  GST_ELEMENT_ERROR (self, RESOURCE, FAILED, ("there is no thread or memory for the reader of codes: expected one thread more"), (NULL));
-  return FALSE;
+  GST_OBJECT_LOCK (self);
+  g_autofree char *name = self->reader_name != NULL && *self->reader_name != '\0' ? g_strdup (self->reader_name) : NULL;
+  GST_OBJECT_UNLOCK (self);
+  self->regions = sl_region_reader_new (name);
+  if (self->regions == NULL)
+    refuse_reader (self, name);
+  return self->regions != NULL;
 }
 
 static gboolean
@@ -370,8 +396,8 @@ sl_read_class_init (SlReadClass *klass)
   gst_element_class_add_static_pad_template (element_class, &src_template);
   sl_element_class_describe (
     element_class, "Sightline code reader", "Filter/Analyzer/Video",
-    "Reads the codes that a model found: QR and linear codes, each cut from the frame, turned upright and enlarged. What a code says goes onto "
-    "its object: text, bytes, symbology and corners. An object that is tracked is read once.",
+    "Reads the codes that a model found, each cut from the frame, turned upright and enlarged: QR and linear codes with ZBar or zxing-cpp, "
+    "Data Matrix, Aztec and PDF417 with the latter. What a code says goes onto its object: text, bytes, symbology and corners. An object that is tracked is read once.",
     "gst-launch-1.0 v4l2src ! slpredict track=true ! slread ! sloverlay ! videoconvert ! autovideosink", "codes.md");
   klass->transform_ip = sl_read_transform_ip;
   klass->prepare_output_buffer = sl_read_prepare_output_buffer;

@@ -96,20 +96,26 @@ sl_gray_warp (SlGray *gray, const SlGray *from, const SlAffine *map)
   }
 }
 
-/* Angles are doubled, so that opposite directions, which are one, do not cancel each other. */
+/* Angles are multiplied, so that directions that are one do not cancel each other. */
 double
-sl_gray_direction (const SlGray *gray, double *sure)
+sl_gray_direction (const SlGray *gray, gint ways, double *sure)
 {
   double along = 0, across = 0, all = 0;
   for (gint y = 1; y < gray->height - 1; y++) {
     const guint8 *row = gray->pixels + (gsize) y * (gsize) gray->width;
     for (gint x = 1; x < gray->width - 1; x++) {
       const gint right = row[x + 1] - row[x - 1], down = row[x + gray->width] - row[x - gray->width];
-      along += right * right - down * down;
-      across += 2 * right * down;
-      all += right * right + down * down;
+      const gint a = right * right - down * down, b = 2 * right * down, change = right * right + down * down;
+      if (ways == 2) {
+        along += a;
+        across += b;
+      } else if (change > 0) {
+        along += ((double) a * a - (double) b * b) / change;
+        across += 2.0 * a * b / change;
+      }
+      all += change;
     }
   }
   *sure = all > 0 ? hypot (along, across) / all : 0;
-  return atan2 (across, along) / 2;
+  return atan2 (across, along) / ways;
 }

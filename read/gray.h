@@ -42,9 +42,9 @@ void sl_gray_resize (SlGray *gray, gint width, gint height);
 void sl_gray_cut (SlGray *gray, const SlLuma *luma, const SlRect *part, gint reduce);
 /** sl_gray_warp: fills @gray of its size: a pixel is @from, bilinear, where @map takes its centre; outside of @from its nearest pixel. */
 void sl_gray_warp (SlGray *gray, const SlGray *from, const SlAffine *map);
-/** sl_gray_direction: the angle of the gray values' steepest change, -pi/2..pi/2 from the x axis, which of bars is the one across them.
- *  @sure: (out): 0..1, how much of all change has it. */
-double sl_gray_direction (const SlGray *gray, double *sure);
+/** sl_gray_direction: the angle of the gray values' steepest change from the x axis: with @ways 2 -pi/2..pi/2, which of bars is the one across
+ *  them; with 4 -pi/4..pi/4, of modules in rows and columns. @sure: (out): 0..1, how much of all change has it. */
+double sl_gray_direction (const SlGray *gray, gint ways, double *sure);
 
 G_END_DECLS
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What a reader of codes is: a row with functions that find what a gray picture says. zbar.c is one; another library is another row, in the
- * table of scan.c.
+ * What a reader of codes is: a row with functions that find what a gray picture says. zbar.c is one, zxing/process.c another; a third
+ * library is a third row, in the table of scan.c.
  */
 #ifndef SL_READ_READER_H
 #define SL_READ_READER_H
@@ -43,11 +43,11 @@ typedef struct
   double corners[4][2];
 } SlReadCode;
 
-/** How a picture is looked at: for which @kinds; whether bars are known to be @upright, or may lie either way; and every how many rows and
+/** How a picture is looked at: by which @reader, of those that are open; for which @kinds; whether bars are known to be @upright, or may lie either way; and every how many rows and
  *  columns, @step, at least 1. Codes count that lie in @box (x0, y0, x1, y1), which is where @map takes the picture; beside it are others'. */
 typedef struct
 {
-  guint kinds;
+  guint reader, kinds;
   gboolean upright;
   gint step;
   SlAffine map;
@@ -58,7 +58,7 @@ typedef struct
  * SlReader: a library that reads codes.
  * @name: of the library
  * @kinds: that it can read, of SlReadKind
- * @open: a scanner, for one thread at a time; NULL where memory is out
+ * @open: a scanner, for one thread at a time; NULL where memory is out, or what it needs is not there
  * @close: its end
  * @scan: the best code in @picture that is of @how, its corners in that picture's pixels: a checked one before others, then that of most
  *  lines; FALSE where there is none. It may take seconds on pictures made to that end.
@@ -72,9 +72,13 @@ typedef struct
   gboolean (*scan) (gpointer scanner, const SlGray *picture, const SlReadHow *how, SlReadCode *code);
 } SlReader;
 
-/** sl_readers: those of this build, the best first, NULL behind the last. */
+#define SL_READ_MOST_READERS 2
+/** sl_readers: those of this build, NULL behind the last; of two that can read a kind, the quicker one first. */
 extern const SlReader *const sl_readers[];
-extern const SlReader sl_reader_zbar;
+extern const SlReader sl_reader_zbar, sl_reader_zxing;
+
+/** sl_read_is_inside: whether the point @x, @y of the picture lies in the object's box. */
+gboolean sl_read_is_inside (const SlReadHow *how, double x, double y);
 
 G_END_DECLS
 

@@ -32,21 +32,26 @@ struct _SlRegionReader
   gint reduce;       /* frame pixels of one of its own, along each side */
   double direction;  /* across the bars */
   gboolean has_bars; /* whether there is such a direction */
+  double rows;       /* the direction of rows of modules */
 };
 
-/* One way to try a region of @kinds. */
+/* One way to try a region of @kinds, by the first reader of them or another one. */
 typedef struct
 {
-  guint kinds;
-  gboolean turned;   /* so that bars are upright, where there are any */
+  guint kinds, rank;
+  gboolean turned;   /* so that bars are upright, where there are any, or modules in rows */
   gboolean enlarged; /* where it is small */
   gboolean inverted; /* light on dark */
   gboolean coarse;   /* not every row, where it is large */
 } Attempt;
 
 static const Attempt attempts[] = {
-  { SL_READ_LINEAR, TRUE, FALSE, FALSE, TRUE }, { SL_READ_QR, FALSE, FALSE, FALSE, TRUE },     { SL_READ_LINEAR, TRUE, TRUE, FALSE, FALSE },
-  { SL_READ_QR, FALSE, TRUE, FALSE, FALSE },    { SL_READ_LINEAR, FALSE, TRUE, FALSE, FALSE }, { SL_READ_QR, FALSE, FALSE, TRUE, TRUE },
+  { SL_READ_LINEAR, 1, TRUE, FALSE, FALSE, TRUE },  { SL_READ_LINEAR, 0, TRUE, FALSE, FALSE, TRUE },
+  { SL_READ_QR, 0, FALSE, FALSE, FALSE, TRUE },     { SL_READ_STACKED, 0, TRUE, TRUE, FALSE, FALSE },
+  { SL_READ_MATRIX, 0, TRUE, TRUE, FALSE, FALSE },  { SL_READ_LINEAR, 1, TRUE, TRUE, FALSE, FALSE },
+  { SL_READ_LINEAR, 0, TRUE, TRUE, FALSE, FALSE },  { SL_READ_QR, 0, FALSE, TRUE, FALSE, FALSE },
+  { SL_READ_LINEAR, 0, FALSE, TRUE, FALSE, FALSE }, { SL_READ_QR, 0, FALSE, FALSE, TRUE, TRUE },
+  { SL_READ_MATRIX, 0, TRUE, FALSE, TRUE, FALSE },  { SL_READ_QR, 1, FALSE, TRUE, FALSE, FALSE },
 };
 
 /* What a code may be that the finder calls so; it takes some kinds for one another. */
@@ -62,9 +67,9 @@ static const struct
 };
 
 SlRegionReader *
-sl_region_reader_new (void)
+sl_region_reader_new (const char *name)
 {
-  SlScan *scan = sl_scan_new ();
+  SlScan *scan = sl_scan_new (name);
   if (scan == NULL)
     return NULL;
   SlRegionReader *reader = g_new0 (SlRegionReader, 1);
@@ -112,12 +117,18 @@ cut (SlRegionReader *reader, const SlLuma *luma, const double box[4])
   return reader->part.width <= MOST_SIDE && reader->part.height <= MOST_SIDE;
 }
 
+/* Rows of stacked codes have as much change between them as bars have, or nearly: the direction is one of theirs. */
 static void
-find_bars (SlRegionReader *reader)
+find_directions (SlRegionReader *reader, guint kinds)
 {
-  double sure;
-  reader->direction = sl_gray_direction (&reader->part, &sure);
+  double sure = 0;
+  if ((kinds & (SL_READ_LINEAR | SL_READ_STACKED)) != 0)
+    reader->direction = sl_gray_direction (&reader->part, 2, &sure);
   reader->has_bars = sure >= LEAST_SURE;
+  if ((kinds & (SL_READ_MATRIX | SL_READ_STACKED)) != 0)
+    reader->rows = sl_gray_direction (&reader->part, 4, &sure);
+  if ((kinds & SL_READ_STACKED) != 0)
+    reader->rows += rint ((reader->direction - reader->rows) / (G_PI / 2)) * (G_PI / 2);
 }
 
 /* From a picture of the returned size to the part of the frame: turned by @angle and @scale times as large. */
@@ -157,10 +168,11 @@ is_coarse (const SlGray *picture)
 
 /* Puts into @picture what @attempt wants. */
 static SlReadHow
-prepare (const SlRegionReader *reader, const Attempt *attempt, SlGray *picture, SlAffine *map)
+prepare (const SlRegionReader *reader, const Attempt *attempt, guint number, SlGray *picture, SlAffine *map)
 {
-  const gboolean upright = attempt->turned && reader->has_bars;
-  const double angle = upright && fabs (reader->direction) > STEEP ? reader->direction : 0;
+  const gboolean bars = attempt->kinds == SL_READ_LINEAR, upright = attempt->turned && bars && reader->has_bars;
+  const double direction = upright ? reader->direction : attempt->turned && !bars ? reader->rows : 0;
+  const double angle = fabs (direction) > STEEP ? direction : 0;
   const double scale = attempt->enlarged ? enlargement (reader) : 1;
   const SlRect size = place (&reader->part, angle, scale, map);
   sl_gray_resize (picture, size.width, size.height);
@@ -171,7 +183,7 @@ prepare (const SlRegionReader *reader, const Attempt *attempt, SlGray *picture, 
   if (attempt->inverted)
     invert (picture);
   const gint step = !attempt->coarse || !is_coarse (picture) ? 1 : upright ? COARSE_BARS : COARSE;
-  SlReadHow how = { attempt->kinds, upright, step, *map, { 0 } };
+  SlReadHow how = { number, attempt->kinds, upright, step, *map, { 0 } };
   memcpy (how.box, reader->box, sizeof how.box);
   return how;
 }
@@ -199,6 +211,8 @@ is_dark_around (const SlGray *picture)
 static gboolean
 differs (const SlRegionReader *reader, const Attempt *attempt)
 {
+  if (attempt->rank > 0 || attempt->kinds == SL_READ_MATRIX || attempt->kinds == SL_READ_STACKED)
+    return !attempt->inverted || is_dark_around (&reader->part);
   if (!attempt->enlarged)
     return !attempt->inverted || is_dark_around (&reader->part);
   return (attempt->kinds == SL_READ_LINEAR && !attempt->turned) ? reader->has_bars
@@ -230,16 +244,16 @@ sl_region_reader_read (SlRegionReader *reader, const SlLuma *luma, const double 
     return SL_SCAN_UNTRIED;
   if (!cut (reader, luma, box))
     return SL_SCAN_NOTHING;
-  if ((kinds & SL_READ_LINEAR) != 0)
-    find_bars (reader);
+  find_directions (reader, kinds);
   for (guint i = 0; i < G_N_ELEMENTS (attempts); i++) {
     const Attempt *attempt = &attempts[i];
     SlAffine map;
-    if ((attempt->kinds & kinds) == 0 || !differs (reader, attempt))
+    const gint number = sl_scan_find (reader->scan, attempt->kinds, attempt->rank);
+    if ((attempt->kinds & kinds) == 0 || number < 0 || !differs (reader, attempt))
       continue;
     if (g_get_monotonic_time () >= deadline)
       return SL_SCAN_LATE;
-    const SlReadHow how = prepare (reader, attempt, picture, &map);
+    const SlReadHow how = prepare (reader, attempt, (guint) number, picture, &map);
     const SlScanResult result = sl_scan_run (reader->scan, &how, deadline, code);
     if (result == SL_SCAN_FOUND)
       map_corners (reader, &map, code);

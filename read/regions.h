@@ -13,8 +13,8 @@ G_BEGIN_DECLS
 
 typedef struct _SlRegionReader SlRegionReader;
 
-/** sl_region_reader_new: NULL where this build has no reader. */
-SlRegionReader *sl_region_reader_new (void);
+/** sl_region_reader_new: with all readers of this build, or with the one called @name (nullable); NULL where none opens. */
+SlRegionReader *sl_region_reader_new (const char *name);
 /** sl_region_reader_free: NULL is legal. */
 void sl_region_reader_free (SlRegionReader *reader);
 /** sl_region_reader_kinds: which kinds of codes an object called @label may be that can be read here, of SlReadKind; 0 = none. Of names that

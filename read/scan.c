@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The table of readers, and the thread that one runs on. Picture and code belong to the thread while it is busy, else to whoever calls. A
+ * The table of readers, and the thread that they run on. Picture and code belong to the thread while it is busy, else to whoever calls. A
  * thread that is busy when it is no longer wanted is left alone, and frees all at its end.
  */
 #include "config.h"
@@ -9,6 +9,9 @@
 #include <string.h>
 
 const SlReader *const sl_readers[] = {
+#ifdef SL_HAVE_ZXING
+  &sl_reader_zxing,
+#endif
 #ifdef SL_HAVE_ZBAR
   &sl_reader_zbar,
 #endif
@@ -19,8 +22,9 @@ struct _SlScan
 {
   GMutex lock;
   GCond change;
-  const SlReader *reader;
-  gpointer scanner;
+  guint n_readers;
+  const SlReader *readers[SL_READ_MOST_READERS];
+  gpointer scanners[SL_READ_MOST_READERS];
   gboolean is_busy, is_over, is_left; /* lock */
   GThread *thread;
   gboolean found;
@@ -32,7 +36,8 @@ struct _SlScan
 static void
 destroy (SlScan *scan)
 {
-  scan->reader->close (scan->scanner);
+  for (guint i = 0; i < scan->n_readers; i++)
+    scan->readers[i]->close (scan->scanners[i]);
   sl_gray_clear (&scan->picture);
   g_mutex_clear (&scan->lock);
   g_cond_clear (&scan->change);
@@ -50,7 +55,8 @@ work (gpointer data)
       continue;
     }
     g_mutex_unlock (&scan->lock);
-    const gboolean found = scan->reader->scan (scan->scanner, &scan->picture, &scan->how, &scan->code);
+    const guint i = scan->how.reader;
+    const gboolean found = scan->readers[i]->scan (scan->scanners[i], &scan->picture, &scan->how, &scan->code);
     g_mutex_lock (&scan->lock);
     scan->found = found;
     scan->is_busy = FALSE;
@@ -63,19 +69,28 @@ work (gpointer data)
   return NULL;
 }
 
-SlScan *
-sl_scan_new (void)
+/* FALSE where none opens. */
+static gboolean
+open_readers (SlScan *scan, const char *name)
 {
-  const SlReader *reader = sl_readers[0];
-  gpointer scanner = reader != NULL ? reader->open () : NULL;
-  if (scanner == NULL)
-    return NULL;
+  for (guint i = 0; sl_readers[i] != NULL; i++) {
+    const gboolean wanted = name == NULL || strcmp (sl_readers[i]->name, name) == 0;
+    gpointer scanner = wanted ? sl_readers[i]->open () : NULL;
+    if (scanner == NULL)
+      continue;
+    scan->readers[scan->n_readers] = sl_readers[i];
+    scan->scanners[scan->n_readers++] = scanner;
+  }
+  return scan->n_readers > 0;
+}
+
+SlScan *
+sl_scan_new (const char *name)
+{
   SlScan *scan = g_new0 (SlScan, 1);
-  scan->reader = reader;
-  scan->scanner = scanner;
   g_mutex_init (&scan->lock);
   g_cond_init (&scan->change);
-  scan->thread = g_thread_try_new ("read", work, scan, NULL);
+  scan->thread = open_readers (scan, name) ? g_thread_try_new ("read", work, scan, NULL) : NULL;
   if (scan->thread == NULL) {
     destroy (scan);
     return NULL;
@@ -105,7 +120,19 @@ sl_scan_free (SlScan *scan)
 guint
 sl_scan_kinds (const SlScan *scan)
 {
-  return scan->reader->kinds;
+  guint kinds = 0;
+  for (guint i = 0; i < scan->n_readers; i++)
+    kinds |= scan->readers[i]->kinds;
+  return kinds;
+}
+
+gint
+sl_scan_find (const SlScan *scan, guint kinds, guint rank)
+{
+  for (guint i = 0; i < scan->n_readers; i++)
+    if ((scan->readers[i]->kinds & kinds) != 0 && rank-- == 0)
+      return (gint) i;
+  return -1;
 }
 
 /* With the lock held. */

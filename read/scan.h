@@ -21,11 +21,14 @@ typedef enum
   SL_SCAN_UNTRIED
 } SlScanResult;
 
-/** sl_scan_new: with the first of sl_readers; NULL where this build has none, or it does not open. */
-SlScan *sl_scan_new (void);
+/** sl_scan_new: with all of sl_readers, or with the one called @name (nullable); NULL where none opens. */
+SlScan *sl_scan_new (const char *name);
 /** sl_scan_free: waits for nothing: a thread that is still busy ends by itself. NULL is legal. */
 void sl_scan_free (SlScan *scan);
+/** sl_scan_kinds: what one of its readers or another can read. */
 guint sl_scan_kinds (const SlScan *scan);
+/** sl_scan_find: which of its readers is number @rank, from 0, of those that read some of @kinds; -1 = none. */
+gint sl_scan_find (const SlScan *scan, guint kinds, guint rank);
 /** sl_scan_picture: (transfer none) (nullable): where the next picture is to be put; NULL where the one before is still being looked at at
  *  @deadline, in the microseconds of g_get_monotonic_time(). */
 SlGray *sl_scan_picture (SlScan *scan, gint64 deadline);

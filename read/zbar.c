@@ -120,14 +120,6 @@ place_corners (const zbar_symbol_t *symbol, double corners[4][2])
   }
 }
 
-static gboolean
-is_inside (const SlReadHow *how, double x, double y)
-{
-  double u, v;
-  sl_affine_apply (&how->map, x, y, &u, &v);
-  return u >= how->box[0] && u <= how->box[2] && v >= how->box[1] && v <= how->box[3];
-}
-
 /* @at, moved towards @middle by @most at most. */
 static double
 towards (double at, double middle, double most)
@@ -153,9 +145,9 @@ is_in_box (const zbar_symbol_t *symbol, const SlGray *picture, const SlReadHow *
   if (one_line)
     y = towards (y, picture->height / 2.0, MOST_BESIDE * picture->height);
   if (!lines || !how->upright)
-    return n == 0 || is_inside (how, x, y);
+    return n == 0 || sl_read_is_inside (how, x, y);
   for (guint i = 0; i < n; i++)
-    n_inside += is_inside (how, x, zbar_symbol_get_loc_y (symbol, i));
+    n_inside += sl_read_is_inside (how, x, zbar_symbol_get_loc_y (symbol, i));
   return n_inside >= LEAST_INSIDE * n;
 }
 

@@ -76,6 +76,8 @@ collect ()
   need python3-gi /usr/bin/python3 -c 'import gi'
   need valac command -v vapigen
   need libzbar-dev pkg-config --exists 'zbar >= 0.23'
+  need g++ command -v g++
+  need libzxing-dev pkg-config --exists 'zxing >= 1.4'
   need libmosquitto-dev pkg-config --exists libmosquitto
   need librdkafka-dev pkg-config --exists 'rdkafka >= 1.6'
   need libjson-glib-dev pkg-config --exists json-glib-1.0

@@ -62,6 +62,13 @@ else
 SIGHTLINE_CONF_OPTS += -Dzbar=disabled
 endif
 
+ifeq ($(BR2_PACKAGE_ZXING_CPP),y)
+SIGHTLINE_DEPENDENCIES += zxing-cpp
+SIGHTLINE_CONF_OPTS += -Dzxing=enabled
+else
+SIGHTLINE_CONF_OPTS += -Dzxing=disabled
+endif
+
 ifeq ($(BR2_PACKAGE_PANGO),y)
 SIGHTLINE_DEPENDENCIES += pango
 SIGHTLINE_CONF_OPTS += -Doverlay=enabled

@@ -23,11 +23,12 @@ PACKAGECONFIG[http] = "-Dhttp=enabled,-Dhttp=disabled,libsoup"
 PACKAGECONFIG[json] = "-Djson=enabled,-Djson=disabled,json-glib"
 PACKAGECONFIG[libyuv] = "-Dlibyuv=enabled,-Dlibyuv=disabled,libyuv"
 PACKAGECONFIG[zbar] = "-Dzbar=enabled,-Dzbar=disabled,zbar"
+PACKAGECONFIG[zxing] = "-Dzxing=enabled,-Dzxing=disabled,zxing-cpp"
 PACKAGECONFIG[analytics] = "-Danalytics=enabled,-Danalytics=disabled,gstreamer1.0-plugins-bad"
 EXTRA_OEMESON = "--buildtype=release -Dtests=disabled -Dbench=disabled -Dopencv=disabled -Dintrospection=disabled -Dvapi=disabled"
 
 PACKAGES =+ "${PN}-gstreamer ${PN}-models"
-FILES:${PN}-gstreamer = "${libdir}/gstreamer-1.0"
+FILES:${PN}-gstreamer = "${libdir}/gstreamer-1.0 ${libexecdir}/sightline"
 FILES:${PN}-models = "${datadir}/sightline/models"
 FILES:${PN} += "${libdir}/sightline ${datadir}/sightline ${datadir}/bash-completion ${datadir}/fish ${datadir}/zsh \
     ${nonarch_libdir}/systemd/system"

@@ -10,6 +10,7 @@
 #include "plugins/meta/object_code.h"
 #include "plugins/meta/region_predictions.h"
 #include "sightline/predictions.h"
+#include "read/reader.h"
 #include "tests/elements/support.h"
 #include "tests/read/symbols.h"
 
@@ -331,8 +332,8 @@ test_not_registered (void)
   g_assert_cmpint (gst_element_set_state (predict, GST_STATE_READY), ==, GST_STATE_CHANGE_FAILURE);
   test_assert_error (
     bus,
-    "read=true: there is no element slread; expected it in a plugin file of Sightline, which is built where libzbar is found "
-    "(Debian: libzbar-dev, meson option zbar)",
+    "read=true: there is no element slread; expected it in a plugin file of Sightline, which is built where libzbar or zxing-cpp is found "
+    "(Debian: libzbar-dev, libzxing-dev; meson options zbar, zxing)",
     NULL);
   gst_element_set_state (predict, GST_STATE_NULL);
   gst_element_set_bus (predict, NULL);
@@ -368,6 +369,32 @@ test_switched (gconstpointer state)
   gst_object_unref (predict);
 }
 
+/* One reader alone, and one that nobody has. */
+static void
+test_reader (void)
+{
+  for (guint i = 0; sl_readers[i] != NULL; i++) {
+    g_autofree char *launch = g_strdup_printf ("slread time-limit=600000 reader=%s", sl_readers[i]->name);
+    TestLine line = test_line_open (launch, NULL, CAPS);
+    assert_reads (&line, 0, &qr, "qr", 0, "qr-code " TEST_QR_TEXT);
+    if (strcmp (sl_readers[i]->name, "zxing") == 0) {
+      const TestSymbol aztec = { 320, 240, 6, 0, FALSE, FALSE, &test_aztec };
+      assert_reads (&line, 1, &aztec, "matrix", 0, "aztec aztec.7");
+    }
+    teardown (&line);
+  }
+  GstElement *read = gst_object_ref_sink (gst_element_factory_make ("slread", NULL));
+  GstBus *bus = test_watch (read);
+  g_autofree char *names = g_strdup_printf ("expected %s", sl_readers[0]->name);
+  g_object_set (read, "reader", "nobody", NULL);
+  g_assert_cmpint (gst_element_set_state (read, GST_STATE_PAUSED), ==, GST_STATE_CHANGE_FAILURE);
+  test_assert_error (bus, "reader=nobody: there is no such reader of codes here", names, "or nothing for all that are there", NULL);
+  gst_element_set_state (read, GST_STATE_NULL);
+  gst_element_set_bus (read, NULL);
+  gst_object_unref (bus);
+  gst_object_unref (read);
+}
+
 static void
 test_refused (void)
 {
@@ -391,6 +418,7 @@ main (int argc, char **argv)
   g_test_add_data_func ("/slread/busy/not-tracked", NULL, test_busy);
   g_test_add_func ("/slread/many", test_many);
   g_test_add_func ("/slread/classes", test_classes);
+  g_test_add_func ("/slread/reader", test_reader);
   g_test_add_func ("/slread/untouched", test_untouched);
   g_test_add_func ("/slread/foreign-codes", test_foreign_codes);
   g_test_add_func ("/slread/labels", test_labels);

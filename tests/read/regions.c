@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Codes in regions of a picture, at any angle and size; the brightness of every pixel format; what takes too long; and what is remembered of
- * objects.
+ * Codes in regions of a picture, at any angle and size, by each of the readers; the brightness of every pixel format; what takes too long; and
+ * what is remembered of objects.
  */
+#include "config.h"
+
 #include <string.h>
 
 #include "read/luma.h"
@@ -18,6 +20,15 @@ static gint64
 in_time (void)
 {
   return g_get_monotonic_time () + 600 * G_TIME_SPAN_SECOND;
+}
+
+static gboolean
+has_reader (const char *name)
+{
+  for (guint i = 0; sl_readers[i] != NULL; i++)
+    if (strcmp (sl_readers[i]->name, name) == 0)
+      return TRUE;
+  return FALSE;
 }
 
 static SlLuma
@@ -41,37 +52,69 @@ static const struct
   { "linear-turned-left", { 240, 200, 2.5, -52 * RAD, TRUE } },
   { "linear-upright", { 240, 200, 2, 90 * RAD, TRUE } },
   { "linear-small", { 240.4, 200.2, 1.2, 10 * RAD, TRUE } },
+  { "data-matrix", { 240, 200, 5, 0, FALSE, FALSE, &test_data_matrix } },
+  { "data-matrix-turned", { 240, 200, 5, 33 * RAD, FALSE, FALSE, &test_data_matrix } },
+  { "data-matrix-small", { 240.5, 200.2, 2.2, -8 * RAD, FALSE, FALSE, &test_data_matrix } },
+  { "data-matrix-inverted", { 240, 200, 5, 12 * RAD, FALSE, TRUE, &test_data_matrix } },
+  { "aztec", { 240, 200, 5, 0, FALSE, FALSE, &test_aztec } },
+  { "aztec-turned", { 240, 200, 5, 130 * RAD, FALSE, FALSE, &test_aztec } },
+  { "bytes", { 240, 200, 5, 0, FALSE, FALSE, &test_bytes } },
+  { "character-set", { 240, 200, 5, 0, FALSE, FALSE, &test_eci } },
+  { "micro-qr-turned", { 240, 200, 4, 20 * RAD, FALSE, FALSE, &test_micro_qr } },
+  { "pdf417", { 240, 200, 2, 0, FALSE, FALSE, &test_pdf417 } },
+  { "pdf417-turned", { 240, 200, 2.5, -25 * RAD, FALSE, FALSE, &test_pdf417 } },
+  { "pdf417-upright", { 240, 200, 2.5, 90 * RAD, FALSE, FALSE, &test_pdf417 } },
+  { "pdf417-upside-down", { 240, 200, 2.5, 180 * RAD, FALSE, FALSE, &test_pdf417 } },
 };
 
 static void
-test_read (gconstpointer data)
+expect_symbol (const TestSymbol *symbol, const char *name)
 {
-  const TestSymbol *symbol = data;
+  const TestModules *modules = symbol->modules;
+  const char *label = modules != NULL ? modules->label : symbol->linear ? "linear" : "qr";
+  const char *text = modules != NULL ? modules->text : symbol->linear ? TEST_EAN_TEXT : TEST_QR_TEXT;
+  const char *symbology = modules != NULL ? modules->symbology : symbol->linear ? "ean-13" : "qr-code";
   g_autofree guint8 *pixels = g_malloc (WIDTH * HEIGHT);
   g_autofree SlReadCode *code = g_new0 (SlReadCode, 1);
-  g_autoptr (SlRegionReader) reader = sl_region_reader_new ();
+  g_autoptr (SlRegionReader) reader = sl_region_reader_new (name);
   const SlLuma luma = gray_luma (pixels, WIDTH, HEIGHT);
-  double box[4];
+  double box[4], across, down;
   test_draw_symbol (pixels, WIDTH, HEIGHT, WIDTH, symbol);
   test_symbol_box (symbol, box);
-  const guint kinds = sl_region_reader_kinds (reader, symbol->linear ? "linear" : "qr");
-  g_assert_cmpint (sl_region_reader_read (reader, &luma, box, kinds, in_time (), code), ==, SL_SCAN_FOUND);
-  g_assert_cmpstr ((const char *) code->bytes, ==, symbol->linear ? TEST_EAN_TEXT : TEST_QR_TEXT);
-  g_assert_cmpuint (code->n_bytes, ==, strlen ((const char *) code->bytes));
-  g_assert_cmpstr (code->symbology, ==, symbol->linear ? "ean-13" : "qr-code");
+  test_symbol_half (symbol, &across, &down);
+  g_assert_cmpint (sl_region_reader_read (reader, &luma, box, sl_region_reader_kinds (reader, label), in_time (), code), ==, SL_SCAN_FOUND);
+  g_assert_cmpmem (code->bytes, code->n_bytes, text, modules == &test_bytes ? sizeof TEST_BYTES - 1 : strlen (text));
+  g_assert_cmpint (code->bytes[code->n_bytes], ==, '\0');
+  g_assert_cmpstr (code->symbology, ==, symbology);
   g_assert_true (code->is_checked);
-  for (guint i = 0; i < 4 && !symbol->linear; i++) {
-    const double u = (i == 1 || i == 2 ? 1 : -1) * TEST_QR_SIDE / 2.0, v = (i >= 2 ? 1 : -1) * TEST_QR_SIDE / 2.0;
+  g_assert_cmpint (code->quality, >=, 1);
+  for (guint i = 0; i < 4 && strcmp (symbology, "qr-code") == 0; i++) {
+    const double u = (i == 1 || i == 2 ? 1 : -1) * across, v = (i >= 2 ? 1 : -1) * down;
     const double c = symbol->module * cos (symbol->angle), s = symbol->module * sin (symbol->angle);
     g_assert_cmpfloat_with_epsilon (code->corners[i][0], symbol->x + u * c - v * s, 1.5 * symbol->module);
     g_assert_cmpfloat_with_epsilon (code->corners[i][1], symbol->y + u * s + v * c, 1.5 * symbol->module);
   }
-  for (guint i = 0; i < 4 && symbol->linear; i++) {
+  for (guint i = 0; i < 4; i++) {
     g_assert_cmpfloat (code->corners[i][0], >, box[0] - 10 * symbol->module);
     g_assert_cmpfloat (code->corners[i][0], <, box[2] + 10 * symbol->module);
     g_assert_cmpfloat (code->corners[i][1], >, box[1] - 10 * symbol->module);
     g_assert_cmpfloat (code->corners[i][1], <, box[3] + 10 * symbol->module);
   }
+}
+
+/* By all readers together, and by each alone that can. */
+static void
+test_read (gconstpointer data)
+{
+  const TestSymbol *symbol = data;
+  if (symbol->modules != NULL && !has_reader ("zxing")) {
+    g_test_skip ("built without zxing-cpp");
+    return;
+  }
+  expect_symbol (symbol, NULL);
+  for (guint i = 0; sl_readers[i] != NULL; i++)
+    if (symbol->modules == NULL || strcmp (sl_readers[i]->name, "zxing") == 0)
+      expect_symbol (symbol, sl_readers[i]->name);
 }
 
 #define OTHER_EAN "5901234123457"
@@ -104,7 +147,7 @@ test_neighbour (gconstpointer data)
   const double box[4] = { 100, top, 100 + 3 * TEST_EAN_BARS, top + neighbours[i].height };
   g_autofree guint8 *pixels = g_malloc (WIDTH * HEIGHT);
   g_autofree SlReadCode *code = g_new0 (SlReadCode, 1);
-  g_autoptr (SlRegionReader) reader = sl_region_reader_new ();
+  g_autoptr (SlRegionReader) reader = sl_region_reader_new (NULL);
   const SlLuma luma = gray_luma (pixels, WIDTH, HEIGHT);
   for (guint below = 0; below < 2; below++) {
     gboolean bars[TEST_EAN_BARS];
@@ -123,6 +166,26 @@ test_neighbour (gconstpointer data)
   }
 }
 
+/* Twelve digits, by each reader: the bars are those of the EAN-13 with a zero before them. */
+static void
+test_upc_a (void)
+{
+  const double box[4] = { 100, 120, 100 + 3 * TEST_EAN_BARS, 220 };
+  gboolean bars[TEST_EAN_BARS];
+  g_autofree guint8 *pixels = g_malloc (WIDTH * HEIGHT);
+  g_autofree SlReadCode *code = g_new0 (SlReadCode, 1);
+  const SlLuma luma = gray_luma (pixels, WIDTH, HEIGHT);
+  memset (pixels, 220, WIDTH * HEIGHT);
+  test_ean_bars ("0036000291452", bars);
+  draw_bars (pixels, bars, TEST_EAN_BARS, 100, 120, 100);
+  for (guint i = 0; sl_readers[i] != NULL; i++) {
+    g_autoptr (SlRegionReader) reader = sl_region_reader_new (sl_readers[i]->name);
+    g_assert_cmpint (sl_region_reader_read (reader, &luma, box, SL_READ_LINEAR, in_time (), code), ==, SL_SCAN_FOUND);
+    g_assert_cmpstr ((const char *) code->bytes, ==, "036000291452");
+    g_assert_cmpstr (code->symbology, ==, "upc-a");
+  }
+}
+
 /* A Code 39 of one character, which does not count, hides no code beside it that does, however many lines it has. */
 static void
 test_refused (void)
@@ -132,7 +195,7 @@ test_refused (void)
   gboolean ean[TEST_EAN_BARS], bars[sizeof modules - 1];
   g_autofree guint8 *pixels = g_malloc (WIDTH * HEIGHT);
   g_autofree SlReadCode *code = g_new0 (SlReadCode, 1);
-  g_autoptr (SlRegionReader) reader = sl_region_reader_new ();
+  g_autoptr (SlRegionReader) reader = sl_region_reader_new (NULL);
   const SlLuma luma = gray_luma (pixels, WIDTH, HEIGHT);
   for (guint i = 0; i < G_N_ELEMENTS (bars); i++)
     bars[i] = modules[i] == '1';
@@ -152,7 +215,7 @@ test_large (void)
   const TestSymbol symbol = { 700, 330, 13, 3 * RAD, TRUE };
   g_autofree guint8 *pixels = g_malloc (1400 * 660);
   g_autofree SlReadCode *code = g_new0 (SlReadCode, 1);
-  g_autoptr (SlRegionReader) reader = sl_region_reader_new ();
+  g_autoptr (SlRegionReader) reader = sl_region_reader_new (NULL);
   const SlLuma luma = gray_luma (pixels, 1400, 660);
   double box[4];
   test_draw_symbol (pixels, 1400, 660, 1400, &symbol);
@@ -169,7 +232,7 @@ test_nothing (void)
                                      { 500, 500, 600, 600 }, { 300, 300, 100, 100 }, { NAN, 0, 10, 10 } };
   g_autofree guint8 *pixels = g_malloc (WIDTH * HEIGHT);
   g_autofree SlReadCode *code = g_new0 (SlReadCode, 1);
-  g_autoptr (SlRegionReader) reader = sl_region_reader_new ();
+  g_autoptr (SlRegionReader) reader = sl_region_reader_new (NULL);
   const SlLuma luma = gray_luma (pixels, WIDTH, HEIGHT);
   for (guint i = 0; i < WIDTH * HEIGHT; i++)
     pixels[i] = (guint8) (i * 2654435761u >> 24);
@@ -185,7 +248,7 @@ test_time_limit (void)
   const double whole[4] = { 0, 0, 160, 160 }, box[4] = { 50, 50, 150, 150 };
   g_autofree guint8 *pixels = g_malloc (160 * 160);
   g_autofree SlReadCode *code = g_new0 (SlReadCode, 1);
-  g_autoptr (SlRegionReader) reader = sl_region_reader_new ();
+  g_autoptr (SlRegionReader) reader = sl_region_reader_new (NULL);
   const SlLuma luma = gray_luma (pixels, 160, 160);
   test_draw_corners (pixels, 160, 0, 0, 160);
   g_assert_cmpint (sl_region_reader_read (reader, &luma, whole, SL_READ_QR, 0, code), ==, SL_SCAN_UNTRIED);
@@ -201,13 +264,17 @@ test_time_limit (void)
 static void
 test_kinds (void)
 {
-  g_autoptr (SlRegionReader) reader = sl_region_reader_new ();
-  g_assert_cmpuint (sl_region_reader_kinds (reader, "qr"), ==, SL_READ_QR);
-  g_assert_cmpuint (sl_region_reader_kinds (reader, "matrix"), ==, SL_READ_QR);
-  g_assert_cmpuint (sl_region_reader_kinds (reader, "linear"), ==, SL_READ_LINEAR);
-  g_assert_cmpuint (sl_region_reader_kinds (reader, "stacked"), ==, SL_READ_LINEAR);
-  g_assert_cmpuint (sl_region_reader_kinds (reader, "label"), ==, SL_READ_QR | SL_READ_LINEAR);
-  g_assert_cmpuint (sl_region_reader_kinds (reader, NULL), ==, SL_READ_QR | SL_READ_LINEAR);
+  for (guint i = 0; sl_readers[i] != NULL; i++) {
+    g_autoptr (SlRegionReader) reader = sl_region_reader_new (sl_readers[i]->name);
+    const guint kinds = strcmp (sl_readers[i]->name, "zxing") == 0 ? SL_READ_ANY : SL_READ_QR | SL_READ_LINEAR;
+    g_assert_cmpuint (sl_region_reader_kinds (reader, "qr"), ==, kinds & (SL_READ_QR | SL_READ_MATRIX));
+    g_assert_cmpuint (sl_region_reader_kinds (reader, "matrix"), ==, kinds & (SL_READ_QR | SL_READ_MATRIX));
+    g_assert_cmpuint (sl_region_reader_kinds (reader, "linear"), ==, SL_READ_LINEAR);
+    g_assert_cmpuint (sl_region_reader_kinds (reader, "stacked"), ==, kinds & (SL_READ_LINEAR | SL_READ_STACKED));
+    g_assert_cmpuint (sl_region_reader_kinds (reader, "label"), ==, kinds);
+    g_assert_cmpuint (sl_region_reader_kinds (reader, NULL), ==, kinds);
+  }
+  g_assert_null (sl_region_reader_new ("nobody"));
   sl_region_reader_free (NULL);
 }
 
@@ -318,6 +385,7 @@ main (int argc, char **argv)
     g_autofree char *path = g_strdup_printf ("/read/neighbour/%s", neighbours[i].name);
     g_test_add_data_func (path, GUINT_TO_POINTER (i), test_neighbour);
   }
+  g_test_add_func ("/read/upc-a", test_upc_a);
   g_test_add_func ("/read/refused", test_refused);
   g_test_add_func ("/read/large", test_large);
   g_test_add_func ("/read/nothing", test_nothing);

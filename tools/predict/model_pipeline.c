@@ -95,8 +95,8 @@ add_reader (SlFramePredictor *predictor, SlReading reading, GError **error)
   if (reader == NULL && reading == SL_READING_YES)
     g_set_error (
       error, SL_ERROR, SL_ERROR_UNSUPPORTED,
-      "--read: there is no element slread; expected it in a plugin file of Sightline, which is built where libzbar is found (Debian: "
-      "libzbar-dev, meson option zbar)");
+      "--read: there is no element slread; expected it in a plugin file of Sightline, which is built where libzbar or zxing-cpp is "
+      "found (Debian: libzbar-dev, libzxing-dev; meson options zbar, zxing)");
   if (reader == NULL)
     return NULL;
   g_object_set (reader, "time-limit", READ_LIMIT, NULL);

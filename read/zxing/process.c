@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The reader "zxing": asks the program sightline-zxing, which is started for the first picture and again where it ended. A picture that ended it
+ * says nothing.
+ */
+#include "config.h"
+
+#include <errno.h>
+#include <math.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "read/zxing/protocol.h"
+
+/* The program of a build folder, or another one; else the installed one. */
+#define VARIABLE "SIGHTLINE_ZXING"
+/* Milliseconds of silence after which the program is ended, and how often in turn it may end without any answer. */
+#define SILENCE 12000
+#define MOST_ENDS 8
+
+static const struct
+{
+  const char *name;
+  gboolean is_checked;
+} symbologies[] = {
+#define ROW(format, name, kind, is_checked) { name, is_checked },
+  SL_ZXING_SYMBOLOGIES (ROW)
+#undef ROW
+};
+
+typedef struct
+{
+  char *program;
+  GPid pid;
+  int socket; /* -1: it does not run */
+  guint ends; /* in turn, without an answer */
+} Process;
+
+static void
+end (Process *process)
+{
+  if (process->socket < 0)
+    return;
+  close (process->socket);
+  process->socket = -1;
+  kill (process->pid, SIGKILL);
+  while (waitpid (process->pid, NULL, 0) < 0 && errno == EINTR)
+    ;
+  g_spawn_close_pid (process->pid);
+}
+
+static gboolean
+start (Process *process)
+{
+  const char *const argv[] = { process->program, NULL };
+  const GSpawnFlags flags = G_SPAWN_DO_NOT_REAP_CHILD | G_SPAWN_STDOUT_TO_DEV_NULL | G_SPAWN_STDERR_TO_DEV_NULL;
+  int sockets[2];
+  if (process->socket >= 0)
+    return TRUE;
+  if (process->ends >= MOST_ENDS || socketpair (AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets) != 0)
+    return FALSE;
+  const gboolean started = g_spawn_async_with_fds (NULL, (char **) argv, NULL, flags, NULL, NULL, &process->pid, sockets[1], -1, -1, NULL);
+  close (sockets[1]);
+  if (started)
+    process->socket = sockets[0];
+  else
+    close (sockets[0]);
+  process->ends += started ? 0 : 1;
+  return started;
+}
+
+static gboolean
+send_all (const Process *process, const void *data, gsize size)
+{
+  const guint8 *at = data;
+  while (size > 0) {
+    const gssize sent = send (process->socket, at, size, MSG_NOSIGNAL);
+    if (sent < 0 && errno != EINTR)
+      return FALSE;
+    at += MAX (sent, 0);
+    size -= (gsize) MAX (sent, 0);
+  }
+  return TRUE;
+}
+
+static gboolean
+receive_all (const Process *process, void *data, gsize size)
+{
+  guint8 *at = data;
+  while (size > 0) {
+    struct pollfd ready = { .fd = process->socket, .events = POLLIN };
+    const int n = poll (&ready, 1, SILENCE);
+    const gssize got = n > 0 ? recv (process->socket, at, size, 0) : n;
+    if (got <= 0 && !(got < 0 && errno == EINTR))
+      return FALSE;
+    at += MAX (got, 0);
+    size -= (gsize) MAX (got, 0);
+  }
+  return TRUE;
+}
+
+/* FALSE where the program did not answer, or not as it should; @found: whether there is a code, which is filled then. */
+static gboolean
+ask (const Process *process, const SlGray *picture, const SlReadHow *how, gboolean *found, SlReadCode *code)
+{
+  const SlZxingRequest request = { *how, picture->width, picture->height };
+  SlZxingAnswer answer;
+  if (!send_all (process, &request, sizeof request)
+      || !send_all (process, picture->pixels, (gsize) picture->width * (gsize) picture->height)
+      || !receive_all (process, &answer, sizeof answer))
+    return FALSE;
+  *found = answer.row >= 0;
+  if (!*found)
+    return TRUE;
+  if (answer.row >= (gint) G_N_ELEMENTS (symbologies) || answer.n_bytes == 0 || answer.n_bytes > SL_READ_MOST_BYTES
+      || !receive_all (process, code->bytes, answer.n_bytes))
+    return FALSE;
+  for (guint i = 0; i < 8; i++)
+    if (!isfinite (answer.corners[i / 2][i % 2]))
+      return FALSE;
+  code->bytes[answer.n_bytes] = '\0';
+  code->n_bytes = answer.n_bytes;
+  code->symbology = symbologies[answer.row].name;
+  code->is_checked = symbologies[answer.row].is_checked;
+  code->quality = MAX (answer.quality, 1);
+  memcpy (code->corners, answer.corners, sizeof code->corners);
+  return TRUE;
+}
+
+static gboolean
+scan (gpointer scanner, const SlGray *picture, const SlReadHow *how, SlReadCode *code)
+{
+  Process *process = scanner;
+  gboolean found = FALSE;
+  if (!start (process))
+    return FALSE;
+  if (ask (process, picture, how, &found, code)) {
+    process->ends = 0;
+    return found;
+  }
+  end (process);
+  process->ends++;
+  return FALSE;
+}
+
+static void
+close_process (gpointer scanner)
+{
+  Process *process = scanner;
+  end (process);
+  g_free (process->program);
+  g_free (process);
+}
+
+/* NULL where there is no such program. */
+static gpointer
+open_process (void)
+{
+  const char *stated = g_getenv (VARIABLE);
+  const char *program = stated != NULL && *stated != '\0' ? stated : SL_ZXING_PROGRAM;
+  if (!g_file_test (program, G_FILE_TEST_IS_EXECUTABLE))
+    return NULL;
+  Process *process = g_new0 (Process, 1);
+  process->program = g_strdup (program);
+  process->socket = -1;
+  return process;
+}
+
+const SlReader sl_reader_zxing = { "zxing", SL_READ_ANY, open_process, close_process, scan };
