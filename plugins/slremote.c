@@ -21,6 +21,8 @@
 #include "plugins/meta/frame_meta.h"
 #include "plugins/password.h"
 #include "plugins/properties.h"
+#include "plugins/remote/caps.h"
+#include "plugins/remote/figures.h"
 #include "plugins/remote/local.h"
 #include "plugins/remote/result.h"
 #include "plugins/report.h"
@@ -38,7 +40,7 @@ GST_DEBUG_CATEGORY_STATIC (sl_remote_debug);
 typedef struct
 {
   char *location, *username, *password, *password_file, *ca_file, *certificate, *key, *fallback;
-  gint window, deadline, contract_timeout;
+  gint window, deadline, contract_timeout, encoding, jpeg_quality;
 } Settings;
 
 typedef struct
@@ -49,9 +51,7 @@ typedef struct
   SlRemoteClient *client;
   SlContract *contract;        /* object lock */
   char hash[SL_REMOTE_HASH];   /* object lock */
-  SlRemoteCounts counts;       /* object lock: of the client that was stopped last */
-  guint64 local;               /* object lock: frames computed here */
-  char *worker;                /* object lock (nullable): who computed last */
+  SlRemoteFigures figures;     /* object lock: of the client that was stopped last */
   GstFlowReturn flow;          /* object lock: what downstream answered last, about the stream that comes in */
   guint stream_in, stream_out; /* object lock: numbers of the streams that come in and that go out */
   SlTensorMapping inputs;      /* streaming thread */
@@ -98,33 +98,26 @@ static const SlProperty properties[] = {
   { "contract-timeout", "Contract timeout",
     "Milliseconds that the start waits for the broker and the model's contract, before the fallback's contract is taken, or the start fails",
     SL_PROPERTY_INT, AT (contract_timeout), 0, 600000, 5000 },
+  { "encoding", "Encoding",
+    "How tensors travel: none: as they are; lz4: smaller where they repeat themselves, without loss; jpeg: pictures of bytes much smaller, with loss. "
+    "Where the workers do not read it, a warning says so, and tensors travel as they are",
+    SL_PROPERTY_CHOICE, AT (encoding), 0, 0, SL_REMOTE_ENCODING_NONE, sl_remote_encoding_get_type },
+  { "jpeg-quality", "JPEG quality", "Of encoding=jpeg: 1, small and rough, to 100", SL_PROPERTY_INT, AT (jpeg_quality), 1, 100, 95 },
 };
 
-enum
-{
-  PROP_ANSWERED = G_N_ELEMENTS (properties) + 1,
-  PROP_LOST,
-  PROP_DROPPED,
-  PROP_RESENT,
-  PROP_LATE,
-  PROP_REPEATED,
-  PROP_REFUSED,
-  PROP_LOCAL,
-  PROP_WORKERS,
-  PROP_CONNECTED,
-  PROP_WORKER
-};
+#define FIRST_FIGURE (G_N_ELEMENTS (properties) + 1)
 
 /* Of the client that runs, else of the last one. */
 static void
-read_counts (SlRemote *self, SlRemoteCounts *counts, guint *workers, gboolean *connected)
+read_figures (SlRemote *self, SlRemoteFigures *figures)
 {
-  *workers = 0;
-  *connected = FALSE;
   GST_OBJECT_LOCK (self);
+  self->figures.workers = 0;
+  self->figures.connected = FALSE;
   if (self->client != NULL)
-    sl_remote_client_counts (self->client, &self->counts, workers, connected);
-  *counts = self->counts;
+    sl_remote_client_counts (self->client, &self->figures.counts, &self->figures.workers, &self->figures.connected);
+  *figures = self->figures;
+  figures->worker = figures->worker != NULL ? g_ref_string_acquire (figures->worker) : NULL;
   GST_OBJECT_UNLOCK (self);
 }
 
@@ -168,13 +161,11 @@ use_contract (SlRemote *self, SlContract *contract, const char *hash)
 static void
 post_state (SlRemote *self, const char *state, const char *reason)
 {
-  SlRemoteCounts counts;
-  guint workers;
-  gboolean connected;
-  read_counts (self, &counts, &workers, &connected);
-  GstStructure *structure =
-    gst_structure_new ("slremote", "state", G_TYPE_STRING, state, "reason", G_TYPE_STRING, reason, "answered", G_TYPE_UINT64,
-                       counts.answered, "lost", G_TYPE_UINT64, counts.lost, "dropped", G_TYPE_UINT64, counts.dropped, NULL);
+  g_auto (SlRemoteFigures) figures = { .worker = NULL };
+  read_figures (self, &figures);
+  GstStructure *structure = gst_structure_new ("slremote", "state", G_TYPE_STRING, state, "reason", G_TYPE_STRING, reason, "answered",
+                                               G_TYPE_UINT64, figures.counts.answered, "lost", G_TYPE_UINT64, figures.counts.lost,
+                                               "dropped", G_TYPE_UINT64, figures.counts.dropped, NULL);
   gst_element_post_message (GST_ELEMENT (self), gst_message_new_element (GST_OBJECT (self), structure));
 }
 
@@ -194,6 +185,8 @@ notify (gpointer user, SlRemoteNews news, const char *text)
     post_state (self, news == SL_REMOTE_CONNECTED ? "connected" : "disconnected", text);
     if (news == SL_REMOTE_DISCONNECTED)
       GST_ELEMENT_WARNING (self, RESOURCE, READ, ("%s; trying again", text), (NULL));
+  } else if (news == SL_REMOTE_PLAIN) {
+    GST_ELEMENT_WARNING (self, RESOURCE, SETTINGS, ("%s", text), (NULL));
   } else if (news == SL_REMOTE_TROUBLE && !told) {
     GST_ELEMENT_WARNING (self, RESOURCE, READ, ("%s; further ones are counted in refused", text), (NULL));
   }
@@ -212,6 +205,8 @@ open_client (SlRemote *self, char **warning, GError **error)
     const SlRemoteClientSettings settings = { { s->location, s->username, password, s->ca_file, s->certificate, s->key },
                                               (guint) s->window,
                                               s->deadline * G_TIME_SPAN_MILLISECOND,
+                                              (SlRemoteEncoding) s->encoding,
+                                              s->jpeg_quality,
                                               s->fallback != NULL };
     client =
       sl_remote_client_new (&settings, notify, gst_object_ref (self), gst_object_unref, (GDestroyNotify) gst_mini_object_unref, error);
@@ -253,10 +248,8 @@ close_client (SlRemote *self)
 {
   GST_OBJECT_LOCK (self);
   SlRemoteClient *client = self->client;
-  guint workers;
-  gboolean connected;
   if (client != NULL)
-    sl_remote_client_counts (client, &self->counts, &workers, &connected);
+    sl_remote_client_counts (client, &self->figures.counts, &self->figures.workers, &self->figures.connected);
   self->client = NULL;
   SlContract *contract = g_steal_pointer (&self->contract);
   self->hash[0] = '\0';
@@ -278,7 +271,7 @@ start (SlRemote *self)
     GST_ELEMENT_WARNING (self, RESOURCE, SETTINGS, ("password-file=%s", warning), (NULL));
   GST_OBJECT_LOCK (self);
   self->client = client;
-  self->local = 0;
+  self->figures.local = 0;
   GST_OBJECT_UNLOCK (self);
   if (client != NULL && find_contract (self, &error))
     return TRUE;
@@ -288,16 +281,6 @@ start (SlRemote *self)
 }
 
 /* Caps. */
-
-static GstCaps *
-query_sink_caps (SlRemote *self, GstCaps *filter, SlContract *contracts[2])
-{
-  g_autoptr (GstCaps) template = gst_static_pad_template_get_caps (&src_template);
-  g_autoptr (GstCaps) outputs = sl_model_caps_transform (GST_PAD_SINK, template, NULL, contracts);
-  g_autoptr (GstCaps) taken = gst_pad_peer_query_caps (self->srcpad, outputs);
-  g_autoptr (GstCaps) both = gst_caps_intersect (taken, outputs);
-  return sl_model_caps_transform (GST_PAD_SRC, both, filter, contracts);
-}
 
 static gboolean
 answer_caps (SlRemote *self, GstPad *pad, GstQuery *query)
@@ -309,8 +292,8 @@ answer_caps (SlRemote *self, GstPad *pad, GstQuery *query)
   SlContract *contracts[] = { offer, contract };
   gst_query_parse_caps (query, &filter);
   g_autoptr (GstCaps) template = gst_static_pad_template_get_caps (&sink_template);
-  g_autoptr (GstCaps) caps =
-    pad == self->sinkpad ? query_sink_caps (self, filter, contracts) : sl_model_caps_transform (GST_PAD_SINK, template, filter, contracts);
+  g_autoptr (GstCaps) caps = pad == self->sinkpad ? sl_remote_query_sink_caps (self->srcpad, filter, contracts)
+                                                  : sl_model_caps_transform (GST_PAD_SINK, template, filter, contracts);
   gst_query_set_caps_result (query, caps);
   if (pad == self->sinkpad)
     sl_model_caps_answer (query, contracts);
@@ -332,21 +315,6 @@ take_tensors (SlRemote *self, const GstCaps *caps, const SlTensorInfo *tensors, 
   return sl_model_caps_refuse (self->contract, tensors, n, "slremote", error);
 }
 
-/* (transfer full) (nullable): the source pad's caps for what comes in with @caps. */
-static GstCaps *
-choose_output (SlRemote *self, GstCaps *caps, GError **error)
-{
-  g_autoptr (GstCaps) all = sl_model_caps_transform (GST_PAD_SINK, caps, NULL, (SlContract *[2]){ NULL, self->contract });
-  g_autoptr (GstCaps) taken = gst_pad_peer_query_caps (self->srcpad, all);
-  g_autoptr (GstCaps) both = gst_caps_intersect_full (all, taken, GST_CAPS_INTERSECT_FIRST);
-  if (!gst_caps_is_empty (both))
-    return gst_caps_fixate (gst_caps_truncate (g_steal_pointer (&both)));
-  g_autofree char *gives = sl_tensor_infos_describe (self->contract->outputs, self->contract->n_outputs);
-  g_set_error (error, SL_ERROR, SL_ERROR_SHAPE, "%s gives %s, which the element after slremote does not take: expected slpostprocess there",
-               self->contract->model, gives);
-  return NULL;
-}
-
 static gboolean
 take_caps (SlRemote *self, GstEvent *event)
 {
@@ -356,7 +324,7 @@ take_caps (SlRemote *self, GstEvent *event)
   gst_event_parse_caps (event, &caps);
   const guint n = sl_tensor_caps_parse (caps, tensors, &error);
   if (n > 0 && take_tensors (self, caps, tensors, n, &error))
-    out = choose_output (self, caps, &error);
+    out = sl_remote_choose_output (self->srcpad, caps, self->contract, &error);
   sl_tensor_infos_clear (tensors, n);
   gst_event_unref (event);
   if (out == NULL)
@@ -543,7 +511,7 @@ fill (SlRemote *self, GstBuffer *buffer, const SlRemoteEntry *entry)
     filled = compute_here (self, entry, outputs, &error);
   for (guint i = 0; i < contract->n_outputs; i++) {
     if (entry->state == SL_REMOTE_ANSWERED)
-      memcpy (outputs[i], entry->result.outputs[i], contract->outputs[i].bytes);
+      memcpy (outputs[i], entry->result.outputs.data[i], contract->outputs[i].bytes);
     gst_memory_unmap (maps[i].memory, &maps[i]);
   }
   if (filled)
@@ -562,13 +530,13 @@ note_result (SlRemote *self, GstBuffer *buffer, const SlRemoteEntry *entry)
   const gint64 now = g_get_monotonic_time ();
   const gboolean remote = entry->state == SL_REMOTE_ANSWERED;
   SlFrameMeta *meta = sl_buffer_get_frame_meta (buffer);
-  if (meta != NULL)
-    meta->inferred = now;
   GST_OBJECT_LOCK (self);
-  self->local += !remote;
-  if (remote && g_strcmp0 (self->worker, entry->result.worker) != 0) {
-    g_free (self->worker);
-    self->worker = g_strdup (entry->result.worker);
+  self->figures.local += !remote;
+  if (remote)
+    sl_remote_figures_set_worker (&self->figures, entry->result.worker);
+  if (meta != NULL) {
+    meta->inferred = now;
+    sl_frame_meta_set_worker (meta, remote ? self->figures.worker : NULL);
   }
   GST_OBJECT_UNLOCK (self);
   if (remote)
@@ -729,23 +697,14 @@ static void
 sl_remote_get_property (GObject *object, guint id, GValue *value, GParamSpec *pspec)
 {
   SlRemote *self = (SlRemote *) object;
-  SlRemoteCounts counts;
-  guint workers;
-  gboolean connected;
-  read_counts (self, &counts, &workers, &connected);
-  const guint64 numbers[] = { counts.answered, counts.lost, counts.dropped, counts.resent, counts.late, counts.repeated, counts.refused };
+  if (id >= FIRST_FIGURE) {
+    g_auto (SlRemoteFigures) figures = { .worker = NULL };
+    read_figures (self, &figures);
+    sl_remote_figures_get (&figures, id - FIRST_FIGURE, value);
+    return;
+  }
   GST_OBJECT_LOCK (self);
-  if (id >= PROP_ANSWERED && id <= PROP_REFUSED)
-    g_value_set_uint64 (value, numbers[id - PROP_ANSWERED]);
-  else if (id == PROP_LOCAL)
-    g_value_set_uint64 (value, self->local);
-  else if (id == PROP_WORKERS)
-    g_value_set_uint (value, workers);
-  else if (id == PROP_CONNECTED)
-    g_value_set_boolean (value, connected);
-  else if (id == PROP_WORKER)
-    g_value_set_string (value, self->worker);
-  else if (g_str_equal (pspec->name, "password"))
+  if (g_str_equal (pspec->name, "password"))
     g_value_set_string (value, NULL);
   else if (g_str_equal (pspec->name, "location"))
     g_value_take_string (value, self->settings.location != NULL ? sl_redact_uri (self->settings.location, NULL) : NULL);
@@ -760,37 +719,9 @@ sl_remote_finalize (GObject *object)
   SlRemote *self = (SlRemote *) object;
   close_client (self);
   gst_event_replace (&self->unsent, NULL);
-  g_free (self->worker);
+  sl_remote_figures_clear (&self->figures);
   sl_properties_clear (object, properties, G_N_ELEMENTS (properties));
   G_OBJECT_CLASS (sl_remote_parent_class)->finalize (object);
-}
-
-static void
-install_counts (GObjectClass *klass)
-{
-  static const struct
-  {
-    const char *name, *nick, *help;
-  } counts[] = {
-    { "answered", "Answered", "Frames that workers computed" },
-    { "lost", "Lost", "Frames that no worker computed before their deadline" },
-    { "dropped", "Dropped", "Frames of live input that a newer one displaced before they were sent, or that nobody took off the element" },
-    { "resent", "Sent again", "Messages that were sent again" },
-    { "late", "Late", "Answers that came after their frame was given up" },
-    { "repeated", "Repeated", "Second answers for a frame, which are ignored" },
-    { "refused", "Refused", "Answers that say why there is none, messages that are no answers, and frames that the broker does not take" },
-    { "local", "Local", "Frames that the fallback computed" },
-  };
-  const GParamFlags flags = G_PARAM_READABLE | G_PARAM_STATIC_STRINGS;
-  for (guint i = 0; i < G_N_ELEMENTS (counts); i++)
-    g_object_class_install_property (klass, PROP_ANSWERED + i,
-                                     g_param_spec_uint64 (counts[i].name, counts[i].nick, counts[i].help, 0, G_MAXUINT64, 0, flags));
-  g_object_class_install_property (klass, PROP_WORKERS,
-                                   g_param_spec_uint ("workers", "Workers", "Workers that report to the broker", 0, G_MAXUINT, 0, flags));
-  g_object_class_install_property (
-    klass, PROP_CONNECTED, g_param_spec_boolean ("connected", "Connected", "Whether there is a connection to the broker", FALSE, flags));
-  g_object_class_install_property (
-    klass, PROP_WORKER, g_param_spec_string ("worker", "Worker", "Name of the worker that computed the last frame", NULL, flags));
 }
 
 static void
@@ -802,7 +733,7 @@ sl_remote_class_init (SlRemoteClass *klass)
   object_class->finalize = sl_remote_finalize;
   sl_properties_install (object_class, properties, G_N_ELEMENTS (properties));
   object_class->get_property = sl_remote_get_property;
-  install_counts (object_class);
+  sl_remote_figures_install (object_class, FIRST_FIGURE);
   gst_element_class_add_static_pad_template (element_class, &sink_template);
   gst_element_class_add_static_pad_template (element_class, &src_template);
   sl_element_class_describe (

@@ -170,6 +170,7 @@ sl_predictions_new (const SlPredictionView *prediction)
     self->latency = *prediction->latency;
     self->value.latency = &self->latency;
   }
+  self->value.worker = prediction->worker != NULL ? sl_arena_strdup (self->arena, prediction->worker) : NULL;
   return self;
 }
 
@@ -343,6 +344,23 @@ sl_predictions_get_latency (const SlPredictions *predictions, gint64 *age, gint6
   set_time (inference, latency->inference);
   set_time (decode, latency->decode);
   return predictions->value.latency != NULL;
+}
+
+/**
+ * sl_predictions_get_worker:
+ * @predictions: predictions
+ *
+ * Gets where the model ran, when that was another machine: the name of the worker (`sightline serve`) that computed the frame.
+ *
+ * Returns: (transfer none) (nullable): the worker's name; %NULL when the model ran in this process
+ *
+ * Since: 0.1
+ */
+const char *
+sl_predictions_get_worker (const SlPredictions *predictions)
+{
+  g_return_val_if_fail (predictions != NULL, NULL);
+  return predictions->value.worker;
 }
 
 /**

@@ -284,6 +284,10 @@ sl_prediction_append_json (GString *out, const SlPredictionView *prediction)
   }
   if (prediction->latency != NULL)
     append_latency (out, prediction->latency);
+  if (prediction->worker != NULL) {
+    g_string_append (out, ",\"worker\":");
+    sl_json_append_string (out, prediction->worker);
+  }
   g_string_append_c (out, '}');
 }
 

@@ -98,6 +98,7 @@ typedef struct
  * @vector: numbers about the whole frame
  * @outputs: the model's tensors, undecoded
  * @latency: (nullable)
+ * @worker: (nullable): who ran the model on another machine
  * @analysis: (nullable): what became of objects up to this frame
  */
 typedef struct
@@ -117,6 +118,7 @@ typedef struct
   SlVector vector;
   SlOutputs outputs;
   const SlLatency *latency;
+  const char *worker;
   const SlAnalysis *analysis;
 } SlPredictionView;
 

@@ -29,6 +29,8 @@ struct _SlRemoteClient
   char *prefix, *model, *contract_topic, *workers_topic, *answers_topic;
   guint8 instance[8];
   gboolean impatient;
+  SlRemoteEncoding encoding; /* asked for */
+  gint quality;
   SlBroker *broker;
   GMutex lock;
   GCond changed;
@@ -36,6 +38,8 @@ struct _SlRemoteClient
   SlRemoteWindow window;
   SlContract *contract; /* (nullable): at the broker */
   char hash[SL_REMOTE_HASH];
+  guint encodings;     /* that its workers read */
+  gboolean told_plain; /* frames are not encoded as was asked for, and that was told */
   char *trouble;       /* (nullable): why there is no contract */
   char *untold;        /* (nullable): to be told by the connection's thread */
   GHashTable *workers; /* topics */
@@ -169,16 +173,43 @@ on_denied (gpointer user, const char *reason)
   tell (self, SL_REMOTE_TROUBLE, reason);
 }
 
+/* Under the lock: (nullable) (transfer full): why requests are not encoded as was asked for, told once until they are again. */
+static char *
+explain_plain (SlRemoteClient *self)
+{
+  const gboolean read = (self->encodings & 1u << self->encoding) != 0;
+  const SlTensorInfo *input = self->contract != NULL ? &self->contract->inputs[0] : NULL;
+  const gboolean suits = input == NULL || sl_remote_encoding_suits (self->encoding, input), told = self->told_plain;
+  const char *name = sl_remote_encoding_name (self->encoding);
+  self->told_plain = !read || !suits;
+  if (told || !self->told_plain)
+    return NULL;
+  if (!read) {
+    char list[SL_REMOTE_ENCODINGS_MOST];
+    return g_strdup_printf ("encoding=%s: the workers of %s/%s read %s: frames travel as they are", name, self->prefix, self->model,
+                            sl_remote_encodings_list (self->encodings, list));
+  }
+  g_autofree char *got = sl_tensor_infos_describe (input, 1);
+  return g_strdup_printf (
+    "encoding=%s: expected a model whose first input is a picture, uint8[1,rows,columns,3] or [...,1], got %s: frames "
+    "travel as they are",
+    name, got);
+}
+
 static void
 heard_contract (SlRemoteClient *self, const SlBrokerMessage *message)
 {
   g_autoptr (GError) error = NULL;
+  g_autofree char *plain = NULL;
   char hash[SL_REMOTE_HASH];
+  guint encodings = 0;
   if (message->size == 0) /* it was taken away; workers may go on by it */
     return;
-  SlContract *contract = sl_remote_contract_read (message->data, message->size, message->topic, hash, &error);
+  SlContract *contract = sl_remote_contract_read (message->data, message->size, message->topic, hash, &encodings, &error);
   g_mutex_lock (&self->lock);
   const gboolean other = contract != NULL && strcmp (hash, self->hash) != 0;
+  if (contract != NULL)
+    self->encodings = encodings;
   if (other) {
     g_clear_pointer (&self->contract, sl_contract_unref);
     self->contract = g_steal_pointer (&contract);
@@ -187,9 +218,13 @@ heard_contract (SlRemoteClient *self, const SlBrokerMessage *message)
     g_free (self->trouble);
     self->trouble = g_strdup (error->message);
   }
+  if (error == NULL)
+    plain = explain_plain (self);
   g_cond_broadcast (&self->changed);
   g_mutex_unlock (&self->lock);
   g_clear_pointer (&contract, sl_contract_unref);
+  if (plain != NULL)
+    tell (self, SL_REMOTE_PLAIN, plain);
   if (other)
     tell (self, SL_REMOTE_CONTRACT, NULL);
   else if (error != NULL)
@@ -210,6 +245,36 @@ heard_worker (SlRemoteClient *self, const SlBrokerMessage *message)
   g_mutex_unlock (&self->lock);
 }
 
+/* Under the lock: the answer's tensors as they were, in memory of ours. (nullable) (transfer full): NULL with @error set. */
+static guint8 *
+read_answer (const SlRemoteEntry *entry, const SlBrokerMessage *message, SlRemoteAnswer *answer, GError **error)
+{
+  g_autofree guint8 *copy = g_memdup2 (message->data, message->size);
+  if (!sl_remote_answer_read (copy, message->size, entry->contract, entry->encoding, answer, error))
+    return NULL;
+  return answer->outputs.encoding == SL_REMOTE_ENCODING_NONE ? g_steal_pointer (&copy)
+                                                             : sl_remote_answer_plain (answer, entry->contract, error);
+}
+
+/* Under the lock: a worker does not read the encoding of @entry, whatever the contract says. FALSE: it has none. */
+static gboolean
+make_plain (SlRemoteClient *self, SlRemoteEntry *entry)
+{
+  gsize size;
+  if (entry->encoding == SL_REMOTE_ENCODING_NONE)
+    return FALSE;
+  guint8 *plain = sl_remote_request_plain (entry->request, entry->request_size, entry->contract, entry->hash, &size);
+  if (plain == NULL)
+    return FALSE;
+  self->encodings &= ~(1u << entry->encoding);
+  g_free (entry->request);
+  entry->request = plain;
+  entry->request_size = size;
+  entry->encoding = SL_REMOTE_ENCODING_NONE;
+  entry->again = g_get_monotonic_time ();
+  return TRUE;
+}
+
 /* Under the lock: an answer with our correlation data. (nullable) (transfer full): what is wrong with it. */
 static char *
 take_answer (SlRemoteClient *self, guint64 id, const SlBrokerMessage *message)
@@ -219,16 +284,18 @@ take_answer (SlRemoteClient *self, guint64 id, const SlBrokerMessage *message)
   SlRemoteEntry *entry = sl_remote_window_by_id (&self->window, id);
   if (entry == NULL)
     return NULL;
-  g_autofree guint8 *copy = g_memdup2 (message->data, message->size);
-  if (!sl_remote_answer_read (copy, message->size, entry->contract, &answer, &error)) {
+  g_autofree guint8 *data = read_answer (entry, message, &answer, &error);
+  if (data == NULL) {
     self->window.counts.refused++;
     return g_strdup (error->message);
   }
   if (answer.refusal == NULL) {
-    sl_remote_window_answered (&self->window, entry, g_steal_pointer (&copy), message->size, &answer);
+    sl_remote_window_answered (&self->window, entry, g_steal_pointer (&data), &answer);
     return NULL;
   }
   self->window.counts.refused++;
+  if (answer.refuses_encoding && make_plain (self, entry))
+    return NULL;
   sl_remote_window_put_off (&self->window, entry, g_get_monotonic_time ());
   return g_strdup_printf ("a worker refused a frame: %s", answer.refusal);
 }
@@ -237,11 +304,12 @@ static void
 heard_answer (SlRemoteClient *self, const SlBrokerMessage *message)
 {
   guint64 big;
-  g_autofree char *trouble = NULL;
+  g_autofree char *trouble = NULL, *plain = NULL;
   if (message->correlation_size == SL_REMOTE_CORRELATION && memcmp (message->correlation, self->instance, sizeof self->instance) == 0) {
     memcpy (&big, (const guint8 *) message->correlation + sizeof self->instance, sizeof big);
     g_mutex_lock (&self->lock);
     trouble = take_answer (self, GUINT64_FROM_BE (big), message);
+    plain = explain_plain (self);
     advance (self);
     g_mutex_unlock (&self->lock);
   } else {
@@ -251,6 +319,8 @@ heard_answer (SlRemoteClient *self, const SlBrokerMessage *message)
     self->window.counts.refused++;
     g_mutex_unlock (&self->lock);
   }
+  if (plain != NULL)
+    tell (self, SL_REMOTE_PLAIN, plain);
   if (trouble != NULL)
     tell (self, SL_REMOTE_TROUBLE, trouble);
 }
@@ -354,6 +424,9 @@ sl_remote_client_new (const SlRemoteClientSettings *settings, SlRemoteNotify not
   self->notify = notify;
   self->user = user;
   self->impatient = settings->impatient;
+  self->encoding = settings->encoding;
+  self->quality = settings->quality;
+  self->encodings = 1u << SL_REMOTE_ENCODING_NONE;
   self->workers = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
   sl_remote_window_init (&self->window, settings->window, settings->deadline_us, free_data);
   for (guint i = 0; i < sizeof self->instance; i++)
@@ -438,6 +511,15 @@ must_wait (SlRemoteClient *self, gboolean has_tensors, SlRemotePush how)
   return (has_tensors && self->window.n_waiting > 0) || (how == SL_REMOTE_KEPT && !sl_remote_window_has_room (&self->window));
 }
 
+static SlRemoteEncoding
+choose_encoding (SlRemoteClient *self)
+{
+  g_mutex_lock (&self->lock);
+  const gboolean read = (self->encodings & 1u << self->encoding) != 0;
+  g_mutex_unlock (&self->lock);
+  return read ? self->encoding : SL_REMOTE_ENCODING_NONE;
+}
+
 gboolean
 sl_remote_client_push (SlRemoteClient *self, gpointer data, SlContract *contract, const char *hash, const void *const *inputs,
                        SlRemotePush how)
@@ -452,9 +534,8 @@ sl_remote_client_push (SlRemoteClient *self, gpointer data, SlContract *contract
   if (contract != NULL) {
     entry->contract = sl_contract_ref (contract);
     g_strlcpy (entry->hash, hash, sizeof entry->hash);
-    entry->request_size = sl_remote_request_size (contract);
-    entry->request = g_malloc (entry->request_size);
-    sl_remote_request_write (entry->request, contract, hash, 0, inputs);
+    entry->encoding = choose_encoding (self);
+    entry->request = sl_remote_request_new (contract, hash, 0, entry->encoding, self->quality, inputs, &entry->request_size);
   }
   g_mutex_lock (&self->lock);
   if (live)

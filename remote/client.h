@@ -18,6 +18,7 @@ typedef enum
   SL_REMOTE_CONNECTED,
   SL_REMOTE_DISCONNECTED, /* @text: why; tried again */
   SL_REMOTE_CONTRACT,     /* another contract is there, see sl_remote_client_offer() */
+  SL_REMOTE_PLAIN,        /* @text: why frames are not encoded as was asked for */
   SL_REMOTE_TROUBLE       /* @text: of a message that was no answer, or a worker's or the broker's refusal */
 } SlRemoteNews;
 
@@ -29,6 +30,7 @@ typedef void (*SlRemoteNotify) (gpointer user, SlRemoteNews news, const char *te
  * @access: its topic is PREFIX/MODEL
  * @window: frames on their way at most
  * @deadline_us: after which a frame is given up
+ * @encoding: of requests, where the workers read it and the model's inputs suit, else none; @quality: 1..100, of JPEG
  * @impatient: frames are given up at once when there is no connection or no worker, because there is a better use for them
  */
 typedef struct
@@ -36,6 +38,8 @@ typedef struct
   SlMqttAccess access;
   guint window;
   gint64 deadline_us;
+  SlRemoteEncoding encoding;
+  gint quality;
   gboolean impatient;
 } SlRemoteClientSettings;
 

@@ -8,6 +8,7 @@
 #include "base/json_reader.h"
 #include "base/show.h"
 #include "remote/contract_json.h"
+#include "remote/encoding.h"
 #include "sightline/error.h"
 
 #define MOST_TEXT 4096
@@ -19,6 +20,7 @@ typedef struct
   SlJsonReader json;
   SlContract *contract;
   GString *labels; /* (nullable): "0 person\n1 car\n" */
+  guint encodings;
 } Reading;
 
 /* (transfer full): a string without what would end a line. */
@@ -350,6 +352,22 @@ read_hashed (Reading *reading, char hash[SL_REMOTE_HASH])
   g_strlcpy (hash, sum, SL_REMOTE_HASH);
 }
 
+/* Names of later versions are passed over. */
+static void
+read_encodings (Reading *reading)
+{
+  SlJsonReader *json = &reading->json;
+  if (!sl_json_reader_enter (json, SL_JSON_LIST))
+    return;
+  while (sl_json_reader_next (json)) {
+    if (!sl_json_reader_string (json))
+      return;
+    for (guint i = 0; i < SL_REMOTE_N_ENCODINGS; i++)
+      if (strcmp (json->text->str, sl_remote_encoding_name ((SlRemoteEncoding) i)) == 0)
+        reading->encodings |= 1u << i;
+  }
+}
+
 static void
 read_announcement (Reading *reading, char hash[SL_REMOTE_HASH])
 {
@@ -367,6 +385,8 @@ read_announcement (Reading *reading, char hash[SL_REMOTE_HASH])
       take_text (json, &stated);
     else if (strcmp (key, "model") == 0)
       take_text (json, &reading->contract->model);
+    else if (strcmp (key, "encodings") == 0)
+      read_encodings (reading);
     else if (strcmp (key, "contract") == 0 && hash[0] == '\0')
       read_hashed (reading, hash);
     else
@@ -391,7 +411,7 @@ new_contract (void)
 }
 
 SlContract *
-sl_remote_contract_read (const void *data, gsize size, const char *origin, char hash[SL_REMOTE_HASH], GError **error)
+sl_remote_contract_read (const void *data, gsize size, const char *origin, char hash[SL_REMOTE_HASH], guint *encodings, GError **error)
 {
   if (size == 0 || size > SL_REMOTE_MAX_CONTRACT || !g_utf8_validate_len (data, size, NULL)) {
     g_set_error (error, SL_ERROR, SL_ERROR_CONTRACT,
@@ -400,7 +420,7 @@ sl_remote_contract_read (const void *data, gsize size, const char *origin, char 
     return NULL;
   }
   g_autofree char *text = g_strndup (data, size);
-  Reading reading = { .contract = new_contract () };
+  Reading reading = { .contract = new_contract (), .encodings = 1u << SL_REMOTE_ENCODING_NONE };
   sl_json_reader_init (&reading.json, text, size);
   read_announcement (&reading, hash);
   g_autoptr (SlContract) contract = reading.contract;
@@ -418,5 +438,7 @@ sl_remote_contract_read (const void *data, gsize size, const char *origin, char 
   sl_json_reader_clear (&reading.json);
   if (reading.labels != NULL)
     g_string_free (reading.labels, TRUE);
+  if (encodings != NULL)
+    *encodings = reading.encodings;
   return good ? g_steal_pointer (&contract) : NULL;
 }

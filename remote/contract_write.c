@@ -7,6 +7,7 @@
 
 #include "base/json.h"
 #include "remote/contract_json.h"
+#include "remote/encoding.h"
 
 #define ALL_DIGITS 17
 
@@ -191,8 +192,23 @@ sl_remote_contract_hash (const SlContract *contract, char hash[SL_REMOTE_HASH])
   g_string_free (json, TRUE);
 }
 
+/* "none" goes without saying. */
+static void
+append_encodings (GString *json, guint encodings)
+{
+  append_member (json, "encodings");
+  g_string_append_c (json, '[');
+  for (guint i = SL_REMOTE_ENCODING_NONE + 1; i < SL_REMOTE_N_ENCODINGS; i++)
+    if ((encodings & 1u << i) != 0) {
+      if (json->str[json->len - 1] != '[')
+        g_string_append_c (json, ',');
+      sl_json_append_string (json, sl_remote_encoding_name ((SlRemoteEncoding) i));
+    }
+  g_string_append_c (json, ']');
+}
+
 GBytes *
-sl_remote_contract_write (const SlContract *contract, char hash[SL_REMOTE_HASH])
+sl_remote_contract_write (const SlContract *contract, guint encodings, char hash[SL_REMOTE_HASH])
 {
   g_autofree char *name = g_path_get_basename (contract->model);
   GString *body = write_contract (contract);
@@ -201,6 +217,8 @@ sl_remote_contract_write (const SlContract *contract, char hash[SL_REMOTE_HASH])
   append_integer (json, "sightline-contract", SL_REMOTE_VERSION);
   append_text (json, "hash", hash);
   append_text (json, "model", name);
+  if (encodings >> (SL_REMOTE_ENCODING_NONE + 1) != 0)
+    append_encodings (json, encodings);
   append_member (json, "contract");
   g_string_append_len (json, body->str, (gssize) body->len);
   g_string_append_c (json, '}');

@@ -183,11 +183,10 @@ sl_remote_window_by_id (SlRemoteWindow *window, guint64 id)
 }
 
 void
-sl_remote_window_answered (SlRemoteWindow *window, SlRemoteEntry *entry, guint8 *answer, gsize size, const SlRemoteAnswer *result)
+sl_remote_window_answered (SlRemoteWindow *window, SlRemoteEntry *entry, guint8 *answer, const SlRemoteAnswer *result)
 {
   entry->state = SL_REMOTE_ANSWERED;
   entry->answer = answer;
-  entry->answer_size = size;
   entry->result = *result;
   entry->result.worker = entry->result.text;
   window->n_sent--;

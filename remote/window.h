@@ -24,10 +24,10 @@ typedef enum
  * @data: the owner's
  * @contract: (nullable): of a frame that is computed, as all that follows; @hash: its hash
  * @frame: it counts against the window's room; @droppable: a newer one may displace it
- * @request: the message; @begun: when it came, then when it was first sent; @again: when it is to be sent again, 0 = never
+ * @request: the message, whose tensors are in @encoding; @begun: when it came, then when it was first sent; @again: when it is to be sent again, 0 = never
  * @pause: between one that nobody took and the next
  * @message: id of the message that was sent last, 0 when the broker has it
- * @answer: (nullable): the message that came; @result: points into it
+ * @answer: (nullable): memory with what came; @result: points into it
  */
 typedef struct
 {
@@ -37,13 +37,13 @@ typedef struct
   gboolean frame, droppable;
   SlContract *contract;
   char hash[SL_REMOTE_HASH];
+  SlRemoteEncoding encoding;
   guint8 *request;
   gsize request_size;
   gint64 begun, again, pause;
   guint sends;
   gint message;
   guint8 *answer;
-  gsize answer_size;
   SlRemoteAnswer result;
 } SlRemoteEntry;
 
@@ -105,8 +105,8 @@ SlRemoteEntry *sl_remote_window_confirmed (SlRemoteWindow *window, gint message,
 void sl_remote_window_put_off (SlRemoteWindow *window, SlRemoteEntry *entry, gint64 now);
 /** sl_remote_window_by_id: (transfer none) (nullable): the entry on its way with @id; NULL counts the answer as late or repeated. */
 SlRemoteEntry *sl_remote_window_by_id (SlRemoteWindow *window, guint64 id);
-/** sl_remote_window_answered: @entry, on its way, has its answer (transfer full), which @result was read of. */
-void sl_remote_window_answered (SlRemoteWindow *window, SlRemoteEntry *entry, guint8 *answer, gsize size, const SlRemoteAnswer *result);
+/** sl_remote_window_answered: @entry, on its way, has its answer: @result, which points into @answer (transfer full). */
+void sl_remote_window_answered (SlRemoteWindow *window, SlRemoteEntry *entry, guint8 *answer, const SlRemoteAnswer *result);
 /** sl_remote_window_lose: @entry gets no answer any more. */
 void sl_remote_window_lose (SlRemoteWindow *window, SlRemoteEntry *entry);
 /** sl_remote_window_expire: gives up what is older than the deadline: of those that wait, only where @stuck says that none can be sent; all at once

@@ -80,6 +80,8 @@ collect ()
   need libzxing-dev pkg-config --exists 'zxing >= 1.4'
   need libmosquitto-dev pkg-config --exists libmosquitto
   need librdkafka-dev pkg-config --exists 'rdkafka >= 1.6'
+  need liblz4-dev pkg-config --exists liblz4
+  need libjpeg-dev pkg-config --exists libjpeg
   need libjson-glib-dev pkg-config --exists json-glib-1.0
   need libsoup-3.0-dev pkg-config --exists 'libsoup-3.0 >= 3.2'
   need gstreamer1.0-tools command -v gst-launch-1.0

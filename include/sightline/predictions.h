@@ -24,6 +24,7 @@ guint64 sl_predictions_get_timestamp (const SlPredictions *predictions);
 guint sl_predictions_get_width (const SlPredictions *predictions);
 guint sl_predictions_get_height (const SlPredictions *predictions);
 gboolean sl_predictions_get_latency (const SlPredictions *predictions, gint64 *age, gint64 *preprocess, gint64 *inference, gint64 *decode);
+const char *sl_predictions_get_worker (const SlPredictions *predictions);
 
 SlObject *const *sl_predictions_get_objects (const SlPredictions *predictions);
 SlObject *sl_predictions_get_object (const SlPredictions *predictions, guint index);

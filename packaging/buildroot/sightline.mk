@@ -55,6 +55,20 @@ else
 SIGHTLINE_CONF_OPTS += -Dlibyuv=disabled
 endif
 
+ifeq ($(BR2_PACKAGE_LZ4),y)
+SIGHTLINE_DEPENDENCIES += lz4
+SIGHTLINE_CONF_OPTS += -Dlz4=enabled
+else
+SIGHTLINE_CONF_OPTS += -Dlz4=disabled
+endif
+
+ifeq ($(BR2_PACKAGE_JPEG),y)
+SIGHTLINE_DEPENDENCIES += jpeg
+SIGHTLINE_CONF_OPTS += -Djpeg=enabled
+else
+SIGHTLINE_CONF_OPTS += -Djpeg=disabled
+endif
+
 ifeq ($(BR2_PACKAGE_ZBAR),y)
 SIGHTLINE_DEPENDENCIES += zbar
 SIGHTLINE_CONF_OPTS += -Dzbar=enabled

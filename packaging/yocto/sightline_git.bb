@@ -15,10 +15,12 @@ S = "${WORKDIR}/git"
 DEPENDS = "glib-2.0 zlib gstreamer1.0 gstreamer1.0-plugins-base xnnpack pthreadpool"
 inherit meson pkgconfig
 
-PACKAGECONFIG ??= "overlay mqtt http json libyuv"
+PACKAGECONFIG ??= "overlay mqtt lz4 jpeg http json libyuv"
 PACKAGECONFIG[overlay] = "-Doverlay=enabled,-Doverlay=disabled,pango cairo"
 PACKAGECONFIG[mqtt] = "-Dmqtt=enabled,-Dmqtt=disabled,mosquitto"
 PACKAGECONFIG[kafka] = "-Dkafka=enabled,-Dkafka=disabled,librdkafka"
+PACKAGECONFIG[lz4] = "-Dlz4=enabled,-Dlz4=disabled,lz4"
+PACKAGECONFIG[jpeg] = "-Djpeg=enabled,-Djpeg=disabled,jpeg"
 PACKAGECONFIG[http] = "-Dhttp=enabled,-Dhttp=disabled,libsoup"
 PACKAGECONFIG[json] = "-Djson=enabled,-Djson=disabled,json-glib"
 PACKAGECONFIG[libyuv] = "-Dlibyuv=enabled,-Dlibyuv=disabled,libyuv"

@@ -23,6 +23,7 @@ frame_meta_init (GstMeta *meta, gpointer params, GstBuffer *buffer)
   self->part = self->divided = (SlRect){ 0 };
   self->serial = 0;
   self->number = SL_NO_NUMBER;
+  self->worker = NULL;
   self->follows = FALSE;
   return TRUE;
 }
@@ -33,6 +34,15 @@ frame_meta_free (GstMeta *meta, GstBuffer *buffer)
   SlFrameMeta *self = (SlFrameMeta *) meta;
   gst_clear_buffer (&self->frame);
   gst_clear_caps (&self->caps);
+  g_clear_pointer (&self->worker, g_ref_string_release);
+}
+
+void
+sl_frame_meta_set_worker (SlFrameMeta *meta, char *worker)
+{
+  char *before = meta->worker;
+  meta->worker = worker != NULL ? g_ref_string_acquire (worker) : NULL;
+  g_clear_pointer (&before, g_ref_string_release);
 }
 
 void
@@ -44,6 +54,8 @@ sl_frame_meta_copy_values (SlFrameMeta *to, const SlFrameMeta *from)
   to->frame = kept.frame;
   to->caps = kept.caps;
   to->info = kept.info;
+  to->worker = kept.worker;
+  sl_frame_meta_set_worker (to, from->worker);
 }
 
 static gboolean

@@ -33,6 +33,7 @@ typedef enum
  * @frame: (nullable): the original full-resolution buffer, one reference
  * @caps: caps of @frame, one reference
  * @info: parsed @caps
+ * @worker: (nullable): a GRefString: the name of the one that ran the model on another machine; set by sl_frame_meta_set_worker()
  * @affine: tensor pixels -> frame pixels
  * @tensor_width, @tensor_height: size of the picture in the tensor
  * @captured: g_get_monotonic_time () in us when the frame came in; @started: when slnormalize began with it; @preprocessed,
@@ -50,6 +51,7 @@ typedef struct
   GstBuffer *frame;
   GstCaps *caps;
   GstVideoInfo info;
+  char *worker;
   SlAffine affine;
   gint tensor_width, tensor_height;
   gint64 captured, started, preprocessed, inferred, decoded;
@@ -67,6 +69,8 @@ GType sl_frame_meta_api_get_type (void);
 SlFrameMeta *sl_buffer_add_frame_meta (GstBuffer *buffer, GstBuffer *frame, GstCaps *caps, const GstVideoInfo *info);
 /** sl_frame_meta_copy_values: all that @from says, but not its frame: @to keeps its own, with caps and info. */
 void sl_frame_meta_copy_values (SlFrameMeta *to, const SlFrameMeta *from);
+/** sl_frame_meta_set_worker: @worker: (transfer none) (nullable): a GRefString */
+void sl_frame_meta_set_worker (SlFrameMeta *meta, char *worker);
 /** sl_buffer_ensure_frame_meta: (transfer none): the meta of @buffer, added with @info (nullable) and nothing else where there is none. */
 SlFrameMeta *sl_buffer_ensure_frame_meta (GstBuffer *buffer, const GstVideoInfo *info);
 /** sl_buffer_get_frame_meta: (transfer none) (nullable) */

@@ -91,7 +91,7 @@ void sl_prediction_reader_adopt (SlPredictionReader *reader, GstBuffer **buffer,
 /** sl_prediction_reader_choose: leaves out objects and labels of @prediction, which was just read, whose class does not pass @filter
  *  (nullable). What is inside an object that goes is then inside what that one was in. */
 void sl_prediction_reader_choose (SlPredictionReader *reader, const SlClassFilter *filter, SlPredictionView *prediction);
-/** sl_prediction_set_times: sets timestamp and latency of @prediction, of a frame that @buffer of @segment is or holds. @meta: (nullable):
+/** sl_prediction_set_times: sets timestamp, latency and worker of @prediction, of a frame that @buffer of @segment is or holds. @meta: (nullable):
  *  that frame's; @latency: where the latency is kept */
 void sl_prediction_set_times (SlPredictionView *prediction, GstBuffer *buffer, const GstSegment *segment, const SlFrameMeta *meta,
                               SlLatency *latency);

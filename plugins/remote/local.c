@@ -84,7 +84,8 @@ sl_remote_local_run (SlRemoteLocal *local, const SlRemoteEntry *entry, void *con
   if (!sl_remote_request_read (entry->request, entry->request_size, contract, entry->hash, &request, error))
     return FALSE;
   for (guint i = 0; i < contract->n_inputs; i++)
-    memcpy (local->inputs[i], request.inputs[i], contract->inputs[i].bytes);
+    if (!sl_remote_tensor_read (&request.inputs, &contract->inputs[i], i, local->inputs[i], "request", error))
+      return FALSE;
   const SlStatus status = sl_session_run (local->session, (const void *const *) local->inputs, outputs);
   if (status != SL_STATUS_OK)
     g_set_error (error, SL_ERROR, SL_ERROR_BACKEND, "%s: %s", sl_model_path (local->model),

@@ -49,7 +49,8 @@ everything (void)
                                   .n_mask_classes = 2,
                                   .mask_classes = classes,
                                   .vector = { 1, numbers, FALSE, number_names, number_units },
-                                  .latency = &latency };
+                                  .latency = &latency,
+                                  .worker = "w1" };
   SlPredictions *predictions = sl_predictions_new (&prediction);
   memset (label, 'x', sizeof label - 1);
   memset (whole, 'x', sizeof whole - 1);

@@ -19,6 +19,7 @@ test_frame (void)
   g_assert_cmpint (preprocess, ==, 20);
   g_assert_cmpint (inference, ==, 60);
   g_assert_cmpint (decode, ==, 5);
+  g_assert_cmpstr (sl_predictions_get_worker (p), ==, "w1");
 }
 
 static void
@@ -168,6 +169,7 @@ test_nothing (void)
   g_assert_null (sl_predictions_get_mask_class_names (p)[0]);
   g_assert_false (sl_predictions_get_latency (p, &age, NULL, NULL, NULL));
   g_assert_cmpint (age, ==, -1);
+  g_assert_null (sl_predictions_get_worker (p));
   SlPredictions *again = g_boxed_copy (SL_TYPE_PREDICTIONS, p);
   g_assert_true (again == p);
   g_boxed_free (SL_TYPE_PREDICTIONS, again);

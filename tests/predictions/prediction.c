@@ -115,7 +115,8 @@ test_json_more (void)
                                   .mask = { 3, 2, cells },
                                   .n_mask_classes = 2,
                                   .mask_classes = classes,
-                                  .latency = &latency };
+                                  .latency = &latency,
+                                  .worker = "shop \"1\"" };
   g_autofree char *json = json_of (&prediction);
   g_assert_cmpstr (
     json, ==,
@@ -125,7 +126,7 @@ test_json_more (void)
     "\"confidence\":0.75},{\"name\":\"right\",\"x\":2,\"y\":-1,\"confidence\":0}]}],\"labels\":[],\"mask\":{\"width\":3,"
     "\"height\":2,\"classes\":[{\"label\":\"cat\",\"label_id\":7,\"fraction\":0.5},{\"label\":\"background\",\"label_id\":0,"
     "\"fraction\":0.333333}],\"runs\":[0,1,7,3,255,1,0,1]},\"latency\":{\"age\":5000,\"preprocess\":1000,\"inference\":null,"
-    "\"decode\":30}}");
+    "\"decode\":30},\"worker\":\"shop \\\"1\\\"\"}");
   g_autofree char *text = text_of (&prediction);
   g_assert_cmpstr (text, ==, "cat 0.5\nface 0.5 1 2 3 4\n");
   prediction.mask.background = SL_NO_BACKGROUND;

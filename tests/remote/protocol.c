@@ -32,7 +32,7 @@ static SlContract *
 read_text (const char *text, GError **error)
 {
   char hash[SL_REMOTE_HASH];
-  return sl_remote_contract_read (text, strlen (text), "models/toy/contract", hash, error);
+  return sl_remote_contract_read (text, strlen (text), "models/toy/contract", hash, NULL, error);
 }
 
 static SlContract *
@@ -79,7 +79,7 @@ test_contract_write (void)
   g_autoptr (SlContract) contract = toy ();
   g_autofree char *expected = announce (BODY);
   char hash[SL_REMOTE_HASH], alone[SL_REMOTE_HASH];
-  g_autoptr (GBytes) bytes = sl_remote_contract_write (contract, hash);
+  g_autoptr (GBytes) bytes = sl_remote_contract_write (contract, 1u << SL_REMOTE_ENCODING_NONE, hash);
   g_autofree char *text = g_strndup (g_bytes_get_data (bytes, NULL), g_bytes_get_size (bytes));
   g_assert_cmpstr (text, ==, expected);
   sl_remote_contract_hash (contract, alone);
@@ -190,7 +190,7 @@ test_contract_mutants (void)
     g_autoptr (GError) error = NULL;
     char hash[SL_REMOTE_HASH];
     const gsize length = i % 8 == 0 ? MIN (size, strlen (text)) : strlen (text);
-    g_autoptr (SlContract) contract = sl_remote_contract_read (text, length, "models/toy/contract", hash, &error);
+    g_autoptr (SlContract) contract = sl_remote_contract_read (text, length, "models/toy/contract", hash, NULL, &error);
     g_assert_true ((contract == NULL) == (error != NULL));
     if (contract == NULL)
       continue;
@@ -209,10 +209,7 @@ static guint8 *
 make_request (const SlContract *contract, char hash[SL_REMOTE_HASH], gsize *size)
 {
   sl_remote_contract_hash (contract, hash);
-  *size = sl_remote_request_size (contract);
-  guint8 *data = g_malloc (*size);
-  sl_remote_request_write (data, contract, hash, 1500, (const void *[]){ tensor });
-  return data;
+  return sl_remote_request_new (contract, hash, 1500, SL_REMOTE_ENCODING_NONE, 0, (const void *[]){ tensor }, size);
 }
 
 static void
@@ -232,7 +229,7 @@ test_request (void)
   g_assert_cmpmem (data, size, expected, sizeof expected);
   g_assert_true (sl_remote_request_read (data, size, contract, hash, &request, &error));
   g_assert_cmpuint (request.life_ms, ==, 1500);
-  g_assert_cmpmem (request.inputs[0], 12, tensor, 12);
+  g_assert_cmpmem (request.inputs.data[0], 12, tensor, 12);
 }
 
 static void
@@ -254,8 +251,8 @@ test_request_refused (void)
     { 4, 2, 40, "request: expected version 1, got 2: install the same version of Sightline on both sides" },
     { 6, 2, 40, "request: expected 1 tensors, got 2" },
     { 8, (guint8) (good[8] ^ 1), 40, "the model has changed" },
-    { 19, 1, 40, "request: expected a life of at most 3600000 ms and encoding 0" },
-    { 20, 1, 40, "and encoding 1" },
+    { 19, 1, 40, "request: expected a life of at most 3600000 ms, got" },
+    { 20, 3, 40, "request: encoding 3 is not built in: expected none" },
     { 24, 13, 40, "request: tensor 0: expected 12 bytes, got 13" },
     { 0, 'S', 39, "request: expected 40 bytes, got 39" },
   };
@@ -273,10 +270,7 @@ static guint8 *
 make_answer (const SlContract *contract, gsize *size)
 {
   const gfloat scores[] = { 0.25f, 0.75f };
-  void *places[SL_MAX_IO];
-  guint8 *data = sl_remote_answer_new (contract, "w1", 100, 2000, places, size);
-  memcpy (places[0], scores, sizeof scores);
-  return data;
+  return sl_remote_answer_new (contract, "w1", 100, 2000, SL_REMOTE_ENCODING_NONE, (const void *[]){ scores }, size);
 }
 
 static void
@@ -290,16 +284,16 @@ test_answer (void)
   const guint8 expected[34] = { 'S', 'L', 'A', 'N', 1, 0,          0,   0, 100, 0,    0,    0, 0xd0, 7,    0,   0,
                                 1,   0,   2,   0,   8, [24] = 'w', '1', 0, 0,   0x80, 0x3e, 0, 0,    0x40, 0x3f };
   g_assert_cmpmem (data, size, expected, sizeof expected);
-  g_assert_true (sl_remote_answer_read (data, size, contract, &answer, &error));
+  g_assert_true (sl_remote_answer_read (data, size, contract, SL_REMOTE_ENCODING_NONE, &answer, &error));
   g_assert_cmpstr (answer.worker, ==, "w1");
   g_assert_null (answer.refusal);
   g_assert_cmpuint (answer.waited_us, ==, 100);
   g_assert_cmpuint (answer.computed_us, ==, 2000);
-  g_assert_cmpmem (answer.outputs[0], 8, expected + 26, 8);
-  g_assert_false (sl_remote_answer_read (data, size - 1, contract, &answer, &error));
+  g_assert_cmpmem (answer.outputs.data[0], 8, expected + 26, 8);
+  g_assert_false (sl_remote_answer_read (data, size - 1, contract, SL_REMOTE_ENCODING_NONE, &answer, &error));
   g_assert_cmpstr (error->message, ==, "answer: expected 34 bytes, got 33");
-  refusal = sl_remote_refusal_new ("no \x1b[31mroom", &size);
-  g_assert_true (sl_remote_answer_read (refusal, size, contract, &answer, NULL));
+  refusal = sl_remote_refusal_new ("no \x1b[31mroom", FALSE, &size);
+  g_assert_true (sl_remote_answer_read (refusal, size, contract, SL_REMOTE_ENCODING_NONE, &answer, NULL));
   g_assert_cmpstr (answer.refusal, ==, "no \\x1b[31mroom");
   g_assert_null (answer.worker);
 }
@@ -324,12 +318,12 @@ test_message_mutants (void)
     SlRemoteRequest read_request;
     SlRemoteAnswer read_answer;
     const gboolean taken = asks ? sl_remote_request_read (data, size, contract, hash, &read_request, &error)
-                                : sl_remote_answer_read (data, size, contract, &read_answer, &error);
+                                : sl_remote_answer_read (data, size, contract, SL_REMOTE_ENCODING_NONE, &read_answer, &error);
     g_assert_true (taken == (error == NULL));
     if (taken && asks)
-      g_assert_true ((const guint8 *) read_request.inputs[0] + 12 == data + size);
+      g_assert_true ((const guint8 *) read_request.inputs.data[0] + 12 == data + size);
     else if (taken && read_answer.refusal == NULL)
-      g_assert_true ((const guint8 *) read_answer.outputs[0] + 8 == data + size);
+      g_assert_true ((const guint8 *) read_answer.outputs.data[0] + 8 == data + size);
   }
 }
 
@@ -413,12 +407,12 @@ test_window_order (void)
   sl_remote_window_sent (&window, b, 8, 0);
   g_assert_null (sl_remote_window_next (&window, 0));
   g_assert_true (sl_remote_window_confirmed (&window, 8, TRUE) == b);
-  sl_remote_window_answered (&window, sl_remote_window_by_id (&window, 2), NULL, 0, &answer);
+  sl_remote_window_answered (&window, sl_remote_window_by_id (&window, 2), NULL, &answer);
   assert_popped (&window, NULL, SL_REMOTE_ANSWERED);
   g_assert_true (sl_remote_window_next (&window, 0) == c);
   g_assert_null (sl_remote_window_by_id (&window, 2)); /* again */
   g_assert_cmpuint (window.counts.repeated, ==, 1);
-  sl_remote_window_answered (&window, sl_remote_window_by_id (&window, 1), NULL, 0, &answer);
+  sl_remote_window_answered (&window, sl_remote_window_by_id (&window, 1), NULL, &answer);
   assert_popped (&window, "a", SL_REMOTE_ANSWERED);
   assert_popped (&window, "b", SL_REMOTE_ANSWERED);
   assert_popped (&window, NULL, SL_REMOTE_ANSWERED);
@@ -476,7 +470,7 @@ test_window_room (void)
     SlRemoteEntry *entry = push_frame (&window, "a");
     sl_remote_window_sent (&window, entry, 1, 0);
     if (n < 2)
-      sl_remote_window_answered (&window, entry, NULL, 0, &(SlRemoteAnswer){ .waited_us = 1 });
+      sl_remote_window_answered (&window, entry, NULL, &(SlRemoteAnswer){ .waited_us = 1 });
     else
       sl_remote_window_lose (&window, entry);
   }

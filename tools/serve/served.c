@@ -45,7 +45,7 @@ sl_served_new (const char *argument, const char *prefix, const SlContractOverrid
     return NULL;
   }
   self->contract = sl_contract_ref (sl_model_contract (self->model));
-  self->announcement = sl_remote_contract_write (self->contract, self->hash);
+  self->announcement = sl_remote_contract_write (self->contract, sl_remote_encodings_built (), self->hash);
   self->contract_topic = sl_remote_topic_contract (prefix, self->name);
   self->work_topic = sl_remote_topic_work (prefix, self->name, self->hash);
   self->share_topic = sl_remote_topic_share (self->work_topic);
@@ -68,6 +68,14 @@ sl_served_free (SlServed *self)
   g_free (self);
 }
 
+void
+sl_served_announce_less (SlServed *self, guint encodings)
+{
+  char hash[SL_REMOTE_HASH];
+  g_bytes_unref (self->announcement);
+  self->announcement = sl_remote_contract_write (self->contract, encodings & sl_remote_encodings_built (), hash);
+}
+
 static gboolean
 copy_inputs (SlWork *work, const SlRemoteRequest *request, GError **error)
 {
@@ -78,7 +86,8 @@ copy_inputs (SlWork *work, const SlRemoteRequest *request, GError **error)
       g_set_error (error, SL_ERROR, SL_ERROR_LIMIT, "request: there is no memory for its tensors");
       return FALSE;
     }
-    memcpy (work->inputs[i], request->inputs[i], contract->inputs[i].bytes);
+    if (!sl_remote_tensor_read (&request->inputs, &contract->inputs[i], i, work->inputs[i], "request", error))
+      return FALSE;
   }
   return TRUE;
 }
@@ -106,6 +115,7 @@ sl_work_new (SlServed *served, const SlBrokerMessage *message, GError **error)
     sl_work_free (work);
     return NULL;
   }
+  work->encoding = request.inputs.encoding;
   work->response = g_strdup (message->response);
   memcpy (work->correlation, message->correlation, message->correlation_size);
   work->correlation_size = (guint16) message->correlation_size;

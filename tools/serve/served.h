@@ -12,7 +12,7 @@
 
 G_BEGIN_DECLS
 
-/** SlServed: immutable but for what is behind "worker's lock". */
+/** SlServed: immutable but for what is behind "worker's lock"; @announcement: broker's thread */
 typedef struct
 {
   char *prefix, *name; /* "models", "ssd" */
@@ -33,6 +33,7 @@ typedef struct
   char *response;
   guint8 correlation[SL_REMOTE_CORRELATION];
   guint16 correlation_size;
+  SlRemoteEncoding encoding;
   gint64 arrived, until;
   void *inputs[SL_MAX_IO];
 } SlWork;
@@ -41,6 +42,9 @@ typedef struct
 SlServed *sl_served_new (const char *argument, const char *prefix, const SlContractOverrides *overrides, const SlModelLoadOptions *options,
                          GError **error);
 void sl_served_free (SlServed *served);
+/** sl_served_announce_less: the announcement names no encoding beside @encodings any more, which are what other workers of the model read. Broker's
+ *  thread */
+void sl_served_announce_less (SlServed *served, guint encodings);
 
 /** sl_work_new: (transfer full): NULL with @error set for a message that is no request, or asks for its answer where none belongs. */
 SlWork *sl_work_new (SlServed *served, const SlBrokerMessage *message, GError **error);

@@ -224,15 +224,22 @@ heard_contract (SlServeWorker *self, SlServed *served, const SlBrokerMessage *me
 {
   g_autoptr (GError) error = NULL;
   char hash[SL_REMOTE_HASH];
+  guint encodings = 0;
   if (message->size == 0) /* it was taken away */
     return;
-  g_autoptr (SlContract) contract = sl_remote_contract_read (message->data, message->size, message->topic, hash, &error);
+  g_autoptr (SlContract) contract = sl_remote_contract_read (message->data, message->size, message->topic, hash, &encodings, &error);
   const gboolean same = contract != NULL && strcmp (hash, served->hash) == 0;
+  const gboolean too_many = (encodings & ~sl_remote_encodings_built ()) != 0;
   g_mutex_lock (&self->lock);
   const gboolean joining = self->state == JOINING, ours = served->announced;
   if (same)
-    served->announced = TRUE;
+    served->announced = !too_many && !(joining && self->replace);
   g_mutex_unlock (&self->lock);
+  if (same && too_many) {
+    sl_served_announce_less (served, encodings);
+    if (!joining)
+      announce (self);
+  }
   if (same || (joining && self->replace))
     return;
   g_autofree char *expected = sl_contract_summary (served->contract), *got = contract != NULL ? sl_contract_summary (contract) : NULL;
@@ -271,7 +278,7 @@ answer (SlServeWorker *self, const char *response, const void *correlation, guin
 
 /* Whoever asks for the impossible is told so, where that may be told. */
 static void
-refuse (SlServeWorker *self, SlServed *served, const SlBrokerMessage *message, const char *sentence)
+refuse (SlServeWorker *self, SlServed *served, const SlBrokerMessage *message, const char *sentence, gboolean of_encoding)
 {
   gsize size;
   g_mutex_lock (&self->lock);
@@ -280,7 +287,7 @@ refuse (SlServeWorker *self, SlServed *served, const SlBrokerMessage *message, c
   complain_some (self, served->name, sentence);
   if (!sl_remote_may_answer (served->prefix, served->name, message->response) || message->correlation_size > SL_REMOTE_CORRELATION)
     return;
-  g_autofree guint8 *data = sl_remote_refusal_new (sentence, &size);
+  g_autofree guint8 *data = sl_remote_refusal_new (sentence, of_encoding, &size);
   answer (self, message->response, message->correlation_size > 0 ? message->correlation : NULL, (guint16) message->correlation_size, data,
           size, g_get_monotonic_time () + G_USEC_PER_SEC);
 }
@@ -295,7 +302,8 @@ take_work (SlServeWorker *self, SlServed *served, const SlBrokerMessage *message
   g_mutex_unlock (&self->lock);
   SlWork *work = room ? sl_work_new (served, message, &error) : NULL;
   if (work == NULL) {
-    refuse (self, served, message, error != NULL ? error->message : "request: too many wait here: ask again");
+    refuse (self, served, message, error != NULL ? error->message : "request: too many wait here: ask again",
+            g_error_matches (error, SL_ERROR, SL_ERROR_UNSUPPORTED));
     return;
   }
   g_mutex_lock (&self->lock);
@@ -442,7 +450,7 @@ refuse_answer (SlServeWorker *self, const SlWork *work, gint sent, gsize size)
   gsize refusal_size;
   g_autofree char *why = sl_broker_explain (sent, "an answer", size);
   complain_some (self, work->served->name, why);
-  g_autofree guint8 *refusal = sl_remote_refusal_new (why, &refusal_size);
+  g_autofree guint8 *refusal = sl_remote_refusal_new (why, FALSE, &refusal_size);
   answer (self, work->response, work->correlation, work->correlation_size, refusal, refusal_size, work->until);
 }
 
@@ -452,18 +460,17 @@ compute (Job *job, SlWork *work)
   SlServeWorker *self = job->worker;
   SlServed *served = work->served;
   guint index = 0;
-  void *places[SL_MAX_IO];
   gsize size;
   g_ptr_array_find (self->models, served, &index);
   Bench *bench = &job->benches[index];
   const gint64 start = g_get_monotonic_time ();
   const SlStatus status = sl_session_run (bench->session, (const void *const *) work->inputs, bench->outputs);
   const gint64 took = g_get_monotonic_time () - start;
-  g_autofree guint8 *data = status == SL_STATUS_OK ? sl_remote_answer_new (served->contract, self->name, (guint) (start - work->arrived),
-                                                                           (guint) took, places, &size)
-                                                   : sl_remote_refusal_new (sl_session_status_text (bench->session, status), &size);
-  for (guint i = 0; status == SL_STATUS_OK && i < served->contract->n_outputs; i++)
-    memcpy (places[i], bench->outputs[i], served->contract->outputs[i].bytes);
+  const SlRemoteEncoding encoding = work->encoding == SL_REMOTE_ENCODING_LZ4 ? work->encoding : SL_REMOTE_ENCODING_NONE;
+  g_autofree guint8 *data = status == SL_STATUS_OK
+                              ? sl_remote_answer_new (served->contract, self->name, (guint) (start - work->arrived), (guint) took, encoding,
+                                                      (const void *const *) bench->outputs, &size)
+                              : sl_remote_refusal_new (sl_session_status_text (bench->session, status), FALSE, &size);
   const gint sent = answer (self, work->response, work->correlation, work->correlation_size, data, size, work->until);
   if (sent < 0)
     refuse_answer (self, work, sent, size);

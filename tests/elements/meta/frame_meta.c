@@ -49,6 +49,9 @@ test_copy (void)
   meta->preprocessed = 2;
   meta->inferred = 3;
   meta->decoded = 4;
+  char *worker = g_ref_string_new ("w1");
+  sl_frame_meta_set_worker (meta, worker);
+  g_ref_string_release (worker);
   GstBuffer *copy = gst_buffer_copy (buffer);
   gst_buffer_unref (buffer);
   SlFrameMeta *copied = sl_buffer_get_frame_meta (copy);
@@ -62,6 +65,7 @@ test_copy (void)
   g_assert_cmpint (copied->preprocessed, ==, 2);
   g_assert_cmpint (copied->inferred, ==, 3);
   g_assert_cmpint (copied->decoded, ==, 4);
+  g_assert_cmpstr (copied->worker, ==, "w1");
   gst_buffer_unref (copy);
   g_assert_cmpint (GST_MINI_OBJECT_REFCOUNT_VALUE (frame), ==, 1);
   gst_buffer_unref (frame);
@@ -74,6 +78,7 @@ test_copy_values (void)
   SlFrameMeta from, to;
   memset (&from, 0x5a, sizeof from);
   memset (&to, 0, sizeof to);
+  from.worker = NULL;
   sl_frame_meta_copy_values (&to, &from);
   const gsize own = G_STRUCT_OFFSET (SlFrameMeta, affine);
   g_assert_null (to.frame);

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "plugins/remote/caps.h"
+
+#include "plugins/tensor/caps.h"
+#include "plugins/tensor/model_caps.h"
+#include "sightline/error.h"
+
+GstCaps *
+sl_remote_query_sink_caps (GstPad *srcpad, GstCaps *filter, SlContract *contracts[2])
+{
+  g_autoptr (GstCaps) template = gst_pad_get_pad_template_caps (srcpad);
+  g_autoptr (GstCaps) outputs = sl_model_caps_transform (GST_PAD_SINK, template, NULL, contracts);
+  g_autoptr (GstCaps) taken = gst_pad_peer_query_caps (srcpad, outputs);
+  g_autoptr (GstCaps) both = gst_caps_intersect (taken, outputs);
+  return sl_model_caps_transform (GST_PAD_SRC, both, filter, contracts);
+}
+
+GstCaps *
+sl_remote_choose_output (GstPad *srcpad, GstCaps *caps, SlContract *contract, GError **error)
+{
+  g_autoptr (GstCaps) all = sl_model_caps_transform (GST_PAD_SINK, caps, NULL, (SlContract *[2]){ NULL, contract });
+  g_autoptr (GstCaps) taken = gst_pad_peer_query_caps (srcpad, all);
+  g_autoptr (GstCaps) both = gst_caps_intersect_full (all, taken, GST_CAPS_INTERSECT_FIRST);
+  if (!gst_caps_is_empty (both))
+    return gst_caps_fixate (gst_caps_truncate (g_steal_pointer (&both)));
+  g_autofree char *gives = sl_tensor_infos_describe (contract->outputs, contract->n_outputs);
+  g_set_error (error, SL_ERROR, SL_ERROR_SHAPE, "%s gives %s, which the element after slremote does not take: expected slpostprocess there",
+               contract->model, gives);
+  return NULL;
+}

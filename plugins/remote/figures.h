@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What slremote counts, as properties that can be read.
+ */
+#ifndef SL_PLUGINS_REMOTE_FIGURES_H
+#define SL_PLUGINS_REMOTE_FIGURES_H
+
+#include <gst/gst.h>
+
+#include "remote/window.h"
+
+G_BEGIN_DECLS
+
+/** SlRemoteFigures: @local: frames computed here; @workers: that report to the broker; @worker: (nullable): a GRefString: who computed last */
+typedef struct
+{
+  SlRemoteCounts counts;
+  guint64 local;
+  guint workers;
+  gboolean connected;
+  char *worker;
+} SlRemoteFigures;
+
+void sl_remote_figures_clear (SlRemoteFigures *figures);
+void sl_remote_figures_set_worker (SlRemoteFigures *figures, const char *worker);
+/** sl_remote_figures_install: the properties, whose ids begin with @first. */
+void sl_remote_figures_install (GObjectClass *klass, guint first);
+/** sl_remote_figures_get: the property @index behind the first. */
+void sl_remote_figures_get (const SlRemoteFigures *figures, guint index, GValue *value);
+/** sl_remote_encoding_get_type: SlRemoteEncoding, for properties. */
+GType sl_remote_encoding_get_type (void);
+
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (SlRemoteFigures, sl_remote_figures_clear)
+
+G_END_DECLS
+
+#endif

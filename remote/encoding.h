@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Tensors cut for their way: what a request or an answer says of how its tensors are written. A tensor that does not become smaller is written as it is, so a
+ * message is never larger than without, and one whose bytes are as many as the contract's is never decoded.
+ */
+#ifndef SL_REMOTE_ENCODING_H
+#define SL_REMOTE_ENCODING_H
+
+#include "models/contract.h"
+
+G_BEGIN_DECLS
+
+/** SlRemoteEncoding: the number in messages. */
+typedef enum
+{
+  SL_REMOTE_ENCODING_NONE,
+  SL_REMOTE_ENCODING_LZ4, /* lossless: one LZ4 block a tensor */
+  SL_REMOTE_ENCODING_JPEG /* lossy: a tensor of bytes that is a picture, as a baseline JPEG */
+} SlRemoteEncoding;
+
+#define SL_REMOTE_N_ENCODINGS 3
+/** SL_REMOTE_ENCODINGS_MOST: bytes of a list of names at most, with the zero. */
+#define SL_REMOTE_ENCODINGS_MOST 32
+
+/** sl_remote_encoding_name: "none", "lz4" or "jpeg". */
+const char *sl_remote_encoding_name (SlRemoteEncoding encoding);
+/** sl_remote_encodings_built: a bit (1 << SlRemoteEncoding) for each that this build writes and reads; "none" always. */
+guint sl_remote_encodings_built (void);
+/** sl_remote_encodings_list: the names of @encodings with commas between, into @text of SL_REMOTE_ENCODINGS_MOST bytes. Returns @text. */
+const char *sl_remote_encodings_list (guint encodings, char *text);
+/** sl_remote_encoding_suits: whether @encoding says anything of @tensor: JPEG is for pictures of bytes, rows x columns x 1 or 3. */
+gboolean sl_remote_encoding_suits (SlRemoteEncoding encoding, const SlTensorInfo *tensor);
+
+/** sl_remote_encode: @raw, @tensor's bytes, into @out, which holds as many. @quality: 1..100, of JPEG. Returns the bytes that it became, less than
+ *  @tensor's; 0: it does not become smaller, or @encoding does not suit, and nothing counts of what is in @out. */
+gsize sl_remote_encode (SlRemoteEncoding encoding, const SlTensorInfo *tensor, gint quality, const void *raw, void *out);
+/** sl_remote_decode: @size bytes at @data, of whoever sent them, into @out, which holds @tensor's: all of them, or FALSE with @error set,
+ *  SL_ERROR_FORMAT, @what named. @size as large as @tensor: they are copied. */
+gboolean sl_remote_decode (SlRemoteEncoding encoding, const SlTensorInfo *tensor, const void *data, gsize size, void *out, const char *what,
+                           GError **error);
+
+G_END_DECLS
+
+#endif
