@@ -63,12 +63,13 @@ test_contradiction (void)
   TestCamera camera = test_camera_open_at (location, "contract-timeout=100000", TRUE);
   gst_harness_set_src_caps_str (camera.harness, "other/tensors,format=static,num_tensors=1,dimensions=3:5:5:1,types=uint8,framerate=25/1");
   g_autofree char *text = test_wait_text (camera.bus, GST_MESSAGE_ERROR, "expected uint8[1,4,4,3]");
-  g_assert_nonnull (strstr (text, "got uint8[1,5,5,3]: let slnormalize make the tensor, or correct the caps before slremote"));
+  g_assert_nonnull (strstr (text, ", got uint8[1,5,5,3]: let slnormalize make the tensor, or correct the caps before slremote"));
   test_camera_close (&camera);
   /* And a worker whose model is another than that which is served under the name. */
   g_autofree char *other = test_pair_model (), *prefix = g_strdup_printf ("mqtt://127.0.0.1:%u/models", pool.port),
                   *said = test_serve_in_vain (prefix, other);
   g_assert_nonnull (strstr (said, "models/toy/contract: another contract is there: expected uint8[1,4,4,3]"));
+  g_assert_nonnull (strstr (said, ", got uint8[1,4,4,3]"));
   g_assert_nonnull (strstr (said, "or take --replace where all workers get the new model"));
   test_kill (&worker, SIGKILL);
   test_remove_file (other);

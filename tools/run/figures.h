@@ -5,21 +5,10 @@
 #ifndef SL_TOOLS_RUN_FIGURES_H
 #define SL_TOOLS_RUN_FIGURES_H
 
+#include "tools/run/process.h"
 #include "tools/run/worker.h"
 
 G_BEGIN_DECLS
-
-/**
- * SlProcessFigures: of this process.
- * @cpu: seconds of processor time so far
- * @rss: bytes of memory; 0 where /proc does not tell
- */
-typedef struct
-{
-  double cpu;
-  guint64 rss;
-  guint threads;
-} SlProcessFigures;
 
 /**
  * SlFigures: of a worker's pipeline that runs; all 0 while none does.
@@ -42,7 +31,6 @@ typedef struct
   SlFlowCounts counts;
 } SlFiguresBefore;
 
-void sl_process_figures_read (SlProcessFigures *figures);
 /** sl_figures_read: @seconds: since @before was filled. */
 void sl_figures_read (SlWorker *worker, SlFiguresBefore *before, double seconds, SlFigures *figures);
 /** sl_stage_name: "preprocess", "inference", "decode" or "age". */

@@ -16,9 +16,6 @@
 
 #define RING 512
 
-const gint64 sl_flow_buckets[SL_FLOW_BUCKETS] = { 500,    1000,   2000,   5000,    10000,   20000,  50000,
-                                                  100000, 200000, 500000, 1000000, 2000000, 5000000 };
-
 typedef enum
 {
   POINT_SOURCE,
@@ -53,12 +50,7 @@ struct _SlFlow
 static void
 keep_time (SlFlow *flow, SlStage stage, gint64 time)
 {
-  SlHistogram *histogram = &flow->histograms[stage];
-  guint bucket = 0;
-  while (bucket < SL_FLOW_BUCKETS && time > sl_flow_buckets[bucket])
-    bucket++;
-  histogram->counts[bucket]++;
-  histogram->sum += (guint64) MAX (time, 0);
+  sl_histogram_add (&flow->histograms[stage], time);
   flow->ring[stage][flow->n % RING] = time;
 }
 

@@ -7,6 +7,7 @@
 #define SL_TOOLS_RUN_FLOW_H
 
 #include "tools/run/drops.h"
+#include "tools/run/process.h"
 
 G_BEGIN_DECLS
 
@@ -33,16 +34,6 @@ typedef struct
   guint64 in, out, predictions, dropped;
   gint64 first, last;
 } SlFlowCounts;
-
-/** Upper ends of a histogram's buckets, microseconds; what takes longer is in one more. */
-#define SL_FLOW_BUCKETS 13
-extern const gint64 sl_flow_buckets[SL_FLOW_BUCKETS];
-
-/** SlHistogram: how often a stage took how long: @counts of each bucket alone; @sum: microseconds. */
-typedef struct
-{
-  guint64 counts[SL_FLOW_BUCKETS + 1], sum;
-} SlHistogram;
 
 typedef struct _SlFlow SlFlow;
 

@@ -11,6 +11,10 @@
 #include <unistd.h>
 
 #include "sightline/error.h"
+#include "tools/run/log.h"
+
+/* Bytes that wait for a service manager that does not read. */
+#define MOST_UNTOLD 4096
 
 static gboolean
 fail (const char *path, int number, GError **error)
@@ -55,4 +59,42 @@ sl_notify_watchdog_interval (void)
   if (pid != NULL && (!g_ascii_string_to_unsigned (pid, 10, 1, G_MAXINT, &owner, NULL) || owner != (guint64) getpid ()))
     return 0;
   return usec / 2;
+}
+
+/* A busy machine's manager may be behind by more than its socket holds: what it could not take is told with the next tick. */
+void
+sl_manager_tell_rest (SlManager *manager)
+{
+  g_autoptr (GError) error = NULL;
+  if (manager->deaf || manager->untold == NULL || manager->untold->len == 0)
+    return;
+  const gboolean told = sl_notify (manager->untold->str, &error);
+  if (!told && g_error_matches (error, G_IO_ERROR, G_IO_ERROR_WOULD_BLOCK))
+    return;
+  g_string_truncate (manager->untold, 0);
+  if (!told) {
+    manager->deaf = TRUE;
+    sl_run_log (SL_LOG_WARNING, NULL, "notify", "%s", error->message);
+  }
+}
+
+void
+sl_manager_tell (SlManager *manager, const char *state)
+{
+  if (manager->untold == NULL)
+    manager->untold = g_string_new (NULL);
+  if (manager->untold->len > MOST_UNTOLD)
+    return;
+  if (manager->untold->len > 0)
+    g_string_append_c (manager->untold, '\n');
+  g_string_append (manager->untold, state);
+  sl_manager_tell_rest (manager);
+}
+
+void
+sl_manager_clear (SlManager *manager)
+{
+  if (manager->untold != NULL)
+    g_string_free (manager->untold, TRUE);
+  manager->untold = NULL;
 }

@@ -26,8 +26,6 @@
 #define TICK_MS 100
 /* From SIGTERM to the end, whatever the pipelines do. */
 #define STOP_MS 1800
-/* Bytes that wait for a service manager that does not read. */
-#define MOST_UNTOLD 4096
 
 typedef struct
 {
@@ -39,37 +37,8 @@ typedef struct
   gboolean ready;  /* has been told */
   gboolean stopping;
   gboolean overdue; /* pipelines did not stop in time */
-  gboolean deaf;    /* the service manager cannot be told */
-  GString *untold;  /* lines that it had no room for yet */
+  SlManager manager;
 } Run;
-
-/* A busy machine's manager may be behind by more than its socket holds: what it could not take is told with the next tick. */
-static void
-tell_rest (Run *run)
-{
-  g_autoptr (GError) error = NULL;
-  if (run->deaf || run->untold->len == 0)
-    return;
-  const gboolean told = sl_notify (run->untold->str, &error);
-  if (!told && g_error_matches (error, G_IO_ERROR, G_IO_ERROR_WOULD_BLOCK))
-    return;
-  g_string_truncate (run->untold, 0);
-  if (!told) {
-    run->deaf = TRUE;
-    sl_run_log (SL_LOG_WARNING, NULL, "notify", "%s", error->message);
-  }
-}
-
-static void
-tell (Run *run, const char *state)
-{
-  if (run->untold->len > MOST_UNTOLD)
-    return;
-  if (run->untold->len > 0)
-    g_string_append_c (run->untold, '\n');
-  g_string_append (run->untold, state);
-  tell_rest (run);
-}
 
 /* "2 running, 1 waiting" */
 static char *
@@ -102,7 +71,7 @@ on_changed (SlWorker *worker, gpointer data)
   const gboolean now_ready = !run->ready && all (run, sl_worker_settled);
   g_autofree char *state = g_strdup_printf ("%sSTATUS=%s", now_ready ? "READY=1\n" : "", text);
   run->ready = run->ready || now_ready;
-  tell (run, state);
+  sl_manager_tell (&run->manager, state);
   if (all (run, sl_worker_at_rest))
     g_main_loop_quit (run->loop);
 }
@@ -142,7 +111,7 @@ static void
 stop_all (Run *run)
 {
   run->stopping = TRUE;
-  tell (run, "STOPPING=1");
+  sl_manager_tell (&run->manager, "STOPPING=1");
   g_timeout_add (STOP_MS, on_overdue, run);
   for (guint i = 0; i < run->workers->len; i++)
     sl_worker_stop (run->workers->pdata[i]);
@@ -166,10 +135,10 @@ on_reload_signal (gpointer data)
 {
   Run *run = data;
   g_autofree char *state = g_strdup_printf ("RELOADING=1\nMONOTONIC_USEC=%" G_GINT64_FORMAT, g_get_monotonic_time ());
-  tell (run, state);
+  sl_manager_tell (&run->manager, state);
   for (guint i = 0; !run->stopping && i < run->workers->len; i++)
     sl_worker_reload (run->workers->pdata[i]);
-  tell (run, "READY=1");
+  sl_manager_tell (&run->manager, "READY=1");
   return G_SOURCE_CONTINUE;
 }
 
@@ -185,7 +154,7 @@ on_dump_signal (gpointer data)
 static gboolean
 on_watchdog (gpointer data)
 {
-  tell (data, "WATCHDOG=1");
+  sl_manager_tell (&((Run *) data)->manager, "WATCHDOG=1");
   return G_SOURCE_CONTINUE;
 }
 
@@ -206,7 +175,7 @@ on_tick (gpointer data)
     sl_stats_tick (run->stats);
   if (run->http != NULL)
     sl_run_http_tick (run->http);
-  tell_rest (run);
+  sl_manager_tell_rest (&run->manager);
   return G_SOURCE_CONTINUE;
 }
 
@@ -299,7 +268,6 @@ run_files (SlRunOptions *options, const SlHttpOptions *http, char **files)
   sl_elements_init (NULL, NULL);
   sl_run_register_elements ();
   run.options.data = &run;
-  run.untold = g_string_new (NULL);
   run.workers = g_ptr_array_new ();
   run.loop = g_main_loop_new (NULL, FALSE);
   int status = SL_EXIT_FAILED;
@@ -322,7 +290,7 @@ run_files (SlRunOptions *options, const SlHttpOptions *http, char **files)
     sl_worker_free (run.workers->pdata[i]);
   g_ptr_array_unref (run.workers);
   g_main_loop_unref (run.loop);
-  g_string_free (run.untold, TRUE);
+  sl_manager_clear (&run.manager);
   return status;
 }
 
@@ -337,7 +305,7 @@ run_run (int argc, char **argv)
     { "json", 'j', 0, G_OPTION_ARG_NONE, &options.json, "Log JSON objects, one a line, to standard error", NULL },
     { "stats", 0, 0, G_OPTION_ARG_NONE, &options.stats,
       "Show frames, drops, latency, processor and memory: a table on a terminal, lines elsewhere; and a summary at the end", NULL },
-    SL_HTTP_OPTIONS (http),
+    SL_HTTP_OPTIONS (http, "Show what the pipelines see and how they are to browsers, at http://ADDR:PORT/"),
     { "dot", 0, 0, G_OPTION_ARG_FILENAME, &options.dot, "Write the graph of each pipeline, when it runs and when it fails, to DIR", "DIR" },
     { "blackbox", 0, 0, G_OPTION_ARG_FILENAME, &options.black_box,
       "Record models, and write what they were given last to FOLDER when a pipeline fails, on SIGUSR1, and after a crash", "FOLDER" },

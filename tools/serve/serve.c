@@ -1,34 +1,53 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * `sightline serve`: the options, and the life of a worker: models are loaded, work is done until a signal comes, what was taken is answered.
+ * `sightline serve`: the options, and the life of a worker: models are loaded, work is done until a signal comes, what was taken is answered. Meanwhile the main
+ * thread tells the service manager and the page how the worker is.
  */
+#include <signal.h>
 #include <stdio.h>
-#include <unistd.h>
 
 #include "base/secretfile.h"
 #include "remote/topics.h"
 #include "tools/command.h"
 #include "tools/interrupt.h"
 #include "tools/options.h"
-#include "tools/serve/worker.h"
+#include "tools/run/log.h"
+#include "tools/run/notify.h"
+#include "tools/serve/http.h"
 
 #define DEFAULT_QUEUE 32
 #define POLL_US 50000
+#define REPORT_US (G_USEC_PER_SEC / 2)
 #define DRAIN_US (30 * G_USEC_PER_SEC)
+/* Without an answer, while requests wait: longer than any model takes for a run, so that a service manager may start the worker again. */
+#define HUNG_US (120 * G_USEC_PER_SEC)
 
 typedef struct
 {
   SlModelOptions model;
-  char *location, *password_file, *ca_file, *certificate, *key, *name, *jobs_text, *queue_text;
+  SlHttpOptions http;
+  char *location, *password_file, *ca_file, *certificate, *key, *name, *jobs_text, *queue_text, *batch_text;
   char *password;
-  guint jobs, queue;
-  gboolean replace;
+  guint jobs, queue, batch;
+  gboolean replace, json;
 } Options;
+
+/* What is told of the worker, to whom. */
+typedef struct
+{
+  SlManager manager;
+  SlServeHttp *http;     /* (nullable) */
+  SlServeReport *report; /* (nullable): the last one */
+  gint64 reported, watchdog_told;
+  guint64 watchdog;
+  gboolean ready;
+} Teller;
 
 static void
 options_clear (Options *options)
 {
   sl_model_options_clear (&options->model);
+  sl_http_options_clear (&options->http);
   g_free (options->location);
   g_free (options->password_file);
   g_free (options->ca_file);
@@ -37,6 +56,7 @@ options_clear (Options *options)
   g_free (options->name);
   g_free (options->jobs_text);
   g_free (options->queue_text);
+  g_free (options->batch_text);
   g_free (options->password);
 }
 
@@ -56,7 +76,11 @@ parse (Options *o, int argc, char **argv, GStrv *models)
     { "threads", 0, 0, G_OPTION_ARG_STRING, &o->model.threads_text, "Threads that run a model, 1..64 or auto (default 1)", "N" },
     { "jobs", 0, 0, G_OPTION_ARG_STRING, &o->jobs_text, "Frames that are computed at the same time, 1..64 (default 1)", "N" },
     { "queue", 0, 0, G_OPTION_ARG_STRING, &o->queue_text, "Frames that wait here before others get them, 1..1024 (default 32)", "N" },
+    { "batch", 0, 0, G_OPTION_ARG_STRING, &o->batch_text,
+      "Frames that wait and are computed in one run, 1..64, or auto: as many as are fastest, measured at the start (default 1)", "N" },
     { "replace", 0, 0, G_OPTION_ARG_NONE, &o->replace, "Replace a contract that other workers left at the broker", NULL },
+    SL_HTTP_OPTIONS (o->http, "Show how the worker is to browsers, at http://ADDR:PORT/"),
+    { "json", 'j', 0, G_OPTION_ARG_NONE, &o->json, "Log JSON objects, one a line, to standard error", NULL },
     { NULL, 0, 0, G_OPTION_ARG_NONE, NULL, NULL, NULL },
   };
   g_autofree GOptionEntry *more = sl_model_options_entries (&o->model);
@@ -95,6 +119,8 @@ static int
 check (Options *o, GStrv models)
 {
   const guint n = g_strv_length (models);
+  g_auto (SlHttpSettings) http = { 0 };
+  g_autoptr (GError) error = NULL;
   o->jobs = 1;
   o->queue = DEFAULT_QUEUE;
   if (n == 0)
@@ -107,6 +133,12 @@ check (Options *o, GStrv models)
       || !sl_options_integer ("serve", "--jobs", o->jobs_text, 1, 64, &o->jobs)
       || !sl_options_integer ("serve", "--queue", o->queue_text, 1, 1024, &o->queue) || !sl_model_options_check ("serve", &o->model))
     return SL_EXIT_USAGE;
+  const gboolean best = g_strcmp0 (o->batch_text, "auto") == 0;
+  o->batch = best ? 0 : 1;
+  if (!best && !sl_options_integer ("serve", "--batch", o->batch_text, 1, 64, &o->batch))
+    return SL_EXIT_USAGE;
+  if (!sl_http_options_apply (&o->http, "--http", &http, &error))
+    return sl_options_usage ("serve", "%s", error->message);
   if (o->name == NULL)
     o->name = g_strdup_printf ("%s-%08x", g_get_host_name (), g_random_int ());
   g_autofree char *name = o->name;
@@ -150,36 +182,103 @@ load_models (const Options *o, GStrv arguments, const char *prefix)
       }
     g_ptr_array_add (models, served);
     g_autofree char *summary = sl_contract_summary (served->contract);
-    g_printerr ("sightline serve: %s/%s: %s (%s)\n", prefix, served->name, summary, served->hash);
+    sl_run_log (SL_LOG_INFO, served->name, "loaded", "%s/%s: %s (%s)", prefix, served->name, summary, served->hash);
   }
   return g_steal_pointer (&models);
+}
+
+/* What the service manager is told: that requests are taken, how many are answered, and that no model hangs. */
+static void
+tell_manager (Teller *teller, const SlServeReport *report)
+{
+  GString *state = g_string_new (NULL);
+  gdouble rate = 0;
+  for (guint i = 0; i < report->models->len; i++)
+    rate += ((const SlServeModel *) report->models->pdata[i])->rate;
+  if (!teller->ready && report->state == SL_SERVE_SERVING) {
+    teller->ready = TRUE;
+    g_string_append (state, "READY=1\n");
+  }
+  if (teller->watchdog > 0 && report->stuck < HUNG_US && report->made - teller->watchdog_told >= (gint64) teller->watchdog) {
+    teller->watchdog_told = report->made;
+    g_string_append (state, "WATCHDOG=1\n");
+  }
+  g_string_append_printf (state, "STATUS=%s, %.1f answers a second, %u requests wait", sl_serve_state_name (report->state), rate,
+                          report->waiting);
+  sl_manager_tell (&teller->manager, state->str);
+  g_string_free (state, TRUE);
+}
+
+/* To be called some times a second. */
+static void
+tell (Teller *teller, SlServeWorker *worker)
+{
+  const gint64 now = g_get_monotonic_time ();
+  sl_manager_tell_rest (&teller->manager);
+  const gboolean first = !teller->ready && sl_serve_worker_state (worker) == SL_SERVE_SERVING;
+  if (teller->report != NULL && !first
+      && now - teller->reported < MIN (REPORT_US, teller->watchdog > 0 ? (gint64) teller->watchdog : REPORT_US))
+    return;
+  SlServeReport *before = teller->report;
+  teller->report = sl_serve_report_new (worker, before);
+  teller->reported = now;
+  g_clear_pointer (&before, sl_serve_report_unref);
+  tell_manager (teller, teller->report);
+  if (teller->http != NULL)
+    sl_serve_http_report (teller->http, teller->report);
+}
+
+/* Returns whether all that was taken is answered. */
+static gboolean
+drain (SlServeWorker *worker)
+{
+  const gint64 begun = g_get_monotonic_time ();
+  if (sl_serve_worker_drain (worker, DRAIN_US))
+    return TRUE;
+  if (g_get_monotonic_time () - begun < DRAIN_US)
+    sl_run_log (SL_LOG_ERROR, NULL, "undrained",
+                "the connection broke before all that was taken was answered: cameras ask other workers, or again");
+  else
+    sl_run_log (SL_LOG_ERROR, NULL, "undrained", "the broker or the model took longer than %d s: frames that were taken are not answered",
+                (int) (DRAIN_US / G_USEC_PER_SEC));
+  return FALSE;
+}
+
+static int
+work_until_told (SlServeWorker *worker, Teller *teller)
+{
+  const char *failed;
+  while (!sl_interrupted () && sl_serve_worker_failed (worker) == NULL) {
+    tell (teller, worker);
+    g_usleep (POLL_US);
+  }
+  failed = sl_serve_worker_failed (worker);
+  if (failed != NULL)
+    sl_run_log (SL_LOG_ERROR, NULL, "failed", "%s", failed);
+  sl_manager_tell (&teller->manager, "STOPPING=1");
+  const gboolean drained = failed != NULL || drain (worker);
+  return failed != NULL || !drained ? SL_EXIT_FAILED : SL_EXIT_OK;
 }
 
 static int
 work (const Options *o, const SlMqttAccess *access, GPtrArray *models)
 {
-  const SlServeSettings settings = { *access, o->name, o->model.threads, o->jobs, o->queue, o->replace };
+  const SlServeSettings settings = { *access, o->name, o->model.threads, o->jobs, o->queue, o->batch, o->replace };
   g_autoptr (GError) error = NULL;
-  SlServeWorker *worker = sl_serve_worker_new (&settings, models, &error);
-  if (worker == NULL) {
-    sl_complain ("serve", "%s", error->message);
-    return SL_EXIT_FAILED;
-  }
+  Teller teller = { .watchdog = sl_notify_watchdog_interval () };
+  int status = SL_EXIT_FAILED;
+  if (o->http.listen != NULL)
+    teller.http = sl_serve_http_new (&o->http, &error);
   sl_interrupt_catch (0);
-  while (!sl_interrupted () && sl_serve_worker_failed (worker) == NULL)
-    g_usleep (POLL_US);
-  const char *failed = sl_serve_worker_failed (worker);
-  if (failed != NULL)
-    sl_complain ("serve", "%s", failed);
-  const gint64 begun = g_get_monotonic_time ();
-  const gboolean drained = failed != NULL || sl_serve_worker_drain (worker, DRAIN_US);
-  if (!drained && g_get_monotonic_time () - begun < DRAIN_US)
-    sl_complain ("serve", "the connection broke before all that was taken was answered: cameras ask other workers, or again");
-  else if (!drained)
-    sl_complain ("serve", "the broker or the model took longer than %d s: frames that were taken are not answered",
-                 (int) (DRAIN_US / G_USEC_PER_SEC));
-  const int status = failed != NULL || !drained ? SL_EXIT_FAILED : SL_EXIT_OK;
+  SlServeWorker *worker = error == NULL ? sl_serve_worker_new (&settings, models, &error) : NULL;
+  if (worker == NULL)
+    sl_complain ("serve", "%s", error->message);
+  else
+    status = work_until_told (worker, &teller);
+  sl_serve_http_free (teller.http);
+  g_clear_pointer (&teller.report, sl_serve_report_unref);
   sl_serve_worker_free (worker);
+  sl_manager_clear (&teller.manager);
   return status;
 }
 
@@ -194,6 +293,8 @@ serve_run (int argc, char **argv)
   if (status < 0 && !read_password (&o))
     status = SL_EXIT_FAILED;
   if (status < 0) {
+    sl_run_log_init (o.json);
+    signal (SIGPIPE, SIG_IGN); /* a browser that goes away is no matter of the worker's */
     const SlMqttAccess access = {
       .location = o.location, .password = o.password, .ca_file = o.ca_file, .certificate = o.certificate, .key = o.key
     };

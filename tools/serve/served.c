@@ -37,6 +37,9 @@ sl_served_new (const char *argument, const char *prefix, const SlContractOverrid
   g_autofree char *path = NULL;
   split_argument (argument, &self->name, &path);
   self->prefix = g_strdup (prefix);
+  self->file = g_path_get_basename (path);
+  self->batch = 1;
+  sl_serve_figures_init (&self->figures);
   self->model = check_name (self, error) ? sl_model_load_with (path, overrides, options, error) : NULL;
   if (self->model == NULL || !sl_contract_require_range (sl_model_contract (self->model), error)
       || !sl_state_refuse (sl_model_graph (self->model),
@@ -62,6 +65,8 @@ sl_served_free (SlServed *self)
   g_clear_pointer (&self->announcement, g_bytes_unref);
   g_free (self->prefix);
   g_free (self->name);
+  g_free (self->file);
+  sl_serve_figures_clear (&self->figures);
   g_free (self->contract_topic);
   g_free (self->work_topic);
   g_free (self->share_topic);

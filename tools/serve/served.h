@@ -9,20 +9,22 @@
 #include "remote/broker.h"
 #include "remote/contract_json.h"
 #include "remote/message.h"
+#include "tools/serve/figures.h"
 
 G_BEGIN_DECLS
 
 /** SlServed: immutable but for what is behind "worker's lock"; @announcement: broker's thread */
 typedef struct
 {
-  char *prefix, *name; /* "models", "ssd" */
+  char *prefix, *name, *file; /* "models", "ssd", "ssd.tflite" */
   SlModel *model;
   SlContract *contract;
   char hash[SL_REMOTE_HASH];
   GBytes *announcement;
   char *contract_topic, *work_topic, *share_topic;
   /* Worker's lock: */
-  guint64 answered, refused, stale;
+  SlServeFigures figures;
+  guint batch; /* frames that are computed at once at most */
   gboolean announced;
 } SlServed;
 

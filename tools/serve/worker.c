@@ -9,17 +9,15 @@
  * the order, so when that comes back, all contracts there are have come. Only then it announces its own and takes work. The same way it knows, after it has
  * left the subscriptions, that no request is on its way any more.
  */
-#include "tools/serve/worker.h"
-
 #include <string.h>
 
 #include "base/json.h"
 #include "base/show.h"
 #include "config.h"
-#include "core/runtime/session.h"
 #include "remote/topics.h"
 #include "sightline/error.h"
-#include "tools/command.h"
+#include "tools/run/log.h"
+#include "tools/serve/jobs.h"
 
 #define REPORT_US (5 * G_USEC_PER_SEC)
 #define KEEP_ALIVE_S 15
@@ -30,48 +28,15 @@
 /* Messages of a kind about requests that are none. */
 #define MOST_COMPLAINTS 20
 
-typedef enum
-{
-  JOINING, /* connected, and asking what contracts there are */
-  SERVING,
-  PAUSED,  /* the queue is full */
-  LEAVING, /* no more work is wanted, and some may be on its way */
-  LEFT
-} State;
-
-/* Shared by its owner and the connection's thread, which may be in a call when the owner lets go of it. */
-struct _SlServeWorker
-{
-  gatomicrefcount refs;
-  GPtrArray *models;
-  SlBroker *broker;
-  char *name, *report_topic;
-  guint threads, jobs, queue_length;
-  gboolean replace;
-  GHashTable *vital; /* broker's thread: messages that the broker must take and has yet to confirm */
-  GPtrArray *threads_of_jobs;
-  GMutex lock;
-  GCond changed;
-  /* Under the lock: */
-  State state;
-  gboolean draining, stopping, connected;
-  guint marker; /* of the report that ends JOINING or LEAVING */
-  GQueue queue; /* of SlWork */
-  guint busy, complaints;
-  gint64 computed_us, reported, busy_before;
-  guint64 answered_before;
-  char *failed;
-};
-
 /* Messages of strangers about themselves: some are told, so that a flood fills no log. */
-static void
-complain_some (SlServeWorker *self, const char *name, const char *text)
+void
+sl_serve_complain_some (SlServeWorker *self, const char *name, const char *text)
 {
   g_mutex_lock (&self->lock);
   const guint n = ++self->complaints;
   g_mutex_unlock (&self->lock);
   if (n <= MOST_COMPLAINTS)
-    sl_complain ("serve", "%s: %s%s", name, text, n == MOST_COMPLAINTS ? " (further ones are counted only)" : "");
+    sl_run_log (SL_LOG_WARNING, name, "trouble", "%s%s", text, n == MOST_COMPLAINTS ? " (further ones are counted only)" : "");
 }
 
 static void
@@ -98,19 +63,19 @@ write_report (SlServeWorker *self)
     const SlServed *served = g_ptr_array_index (self->models, i);
     g_string_append_printf (json, "%s{\"name\":", i > 0 ? "," : "");
     sl_json_append_string (json, served->name);
-    g_string_append_printf (json, ",\"hash\":\"%s\",\"answered\":%" G_GUINT64_FORMAT "}", served->hash, served->answered);
-    answered += served->answered;
-    refused += served->refused;
-    stale += served->stale;
+    g_string_append_printf (json, ",\"hash\":\"%s\",\"answered\":%" G_GUINT64_FORMAT "}", served->hash, served->figures.answered);
+    answered += served->figures.answered;
+    refused += served->figures.refused;
+    stale += served->figures.stale;
   }
   g_string_append_printf (json, "],\"answered\":%" G_GUINT64_FORMAT ",\"refused\":%" G_GUINT64_FORMAT ",\"stale\":%" G_GUINT64_FORMAT,
                           answered, refused, stale);
   g_string_append_printf (json, ",\"waiting\":%u,\"rate\":", self->queue.length);
   sl_json_append_double (json, (gdouble) (answered - self->answered_before) * G_USEC_PER_SEC / (gdouble) passed, 4);
   g_string_append (json, ",\"busy\":");
-  sl_json_append_double (json, (gdouble) (self->computed_us - self->busy_before) / (gdouble) passed / self->jobs, 3);
-  g_string_append_printf (json, ",\"takes\":%s,\"marker\":%u,\"version\":\"" SL_VERSION "\"}", self->state == SERVING ? "true" : "false",
-                          self->marker);
+  sl_json_append_double (json, (gdouble) (self->computed_us - self->busy_before) / (gdouble) passed / self->n_jobs, 3);
+  g_string_append_printf (json, ",\"takes\":%s,\"marker\":%u,\"version\":\"" SL_VERSION "\"}",
+                          self->state == SL_SERVE_SERVING ? "true" : "false", self->marker);
   self->reported = now;
   self->busy_before = self->computed_us;
   self->answered_before = answered;
@@ -132,7 +97,7 @@ static void
 report (SlServeWorker *self, gboolean marks)
 {
   g_mutex_lock (&self->lock);
-  const gboolean joins = marks && self->state == JOINING;
+  const gboolean joins = marks && self->state == SL_SERVE_JOINING;
   if (marks)
     self->marker++;
   g_autofree char *text = write_report (self);
@@ -155,15 +120,14 @@ set_shares (SlServeWorker *self, gboolean join)
   }
 }
 
-/* Under the lock: leaves or joins as the queue says. */
-static void
-settle_shares (SlServeWorker *self)
+void
+sl_serve_settle_shares (SlServeWorker *self)
 {
-  const gboolean full = self->state == SERVING && self->queue.length >= self->queue_length;
-  const gboolean empty = self->state == PAUSED && self->queue.length <= self->queue_length / 4;
+  const gboolean full = self->state == SL_SERVE_SERVING && self->queue.length >= self->queue_length;
+  const gboolean empty = self->state == SL_SERVE_PAUSED && self->queue.length <= self->queue_length / 4;
   if (!full && !empty)
     return;
-  self->state = full ? PAUSED : SERVING;
+  self->state = full ? SL_SERVE_PAUSED : SL_SERVE_SERVING;
   set_shares (self, empty);
 }
 
@@ -188,15 +152,15 @@ static void
 marker_came (SlServeWorker *self)
 {
   g_mutex_lock (&self->lock);
-  const State state = self->state;
-  if (self->failed != NULL || (state != JOINING && state != LEAVING)) {
+  const SlServeState state = self->state;
+  if (self->failed != NULL || (state != SL_SERVE_JOINING && state != SL_SERVE_LEAVING)) {
     g_mutex_unlock (&self->lock);
     return;
   }
-  self->state = state == LEAVING ? LEFT : SERVING;
+  self->state = state == SL_SERVE_LEAVING ? SL_SERVE_LEFT : SL_SERVE_SERVING;
   g_cond_broadcast (&self->changed);
   g_mutex_unlock (&self->lock);
-  if (state == LEAVING)
+  if (state == SL_SERVE_LEAVING)
     return;
   set_shares (self, TRUE); /* first, so that whoever sees the contract finds somebody who works */
   announce (self);
@@ -231,7 +195,7 @@ heard_contract (SlServeWorker *self, SlServed *served, const SlBrokerMessage *me
   const gboolean same = contract != NULL && strcmp (hash, served->hash) == 0;
   const gboolean too_many = (encodings & ~sl_remote_encodings_built ()) != 0;
   g_mutex_lock (&self->lock);
-  const gboolean joining = self->state == JOINING, ours = served->announced;
+  const gboolean joining = self->state == SL_SERVE_JOINING, ours = served->announced;
   if (same)
     served->announced = !too_many && !(joining && self->replace);
   g_mutex_unlock (&self->lock);
@@ -248,7 +212,7 @@ heard_contract (SlServeWorker *self, SlServed *served, const SlBrokerMessage *me
   if (joining && !ours)
     fail (self, g_strconcat (text, ": serve under another name (NAME=FILE), or take --replace where all workers get the new model", NULL));
   else
-    complain_some (self, served->name, text);
+    sl_serve_complain_some (self, served->name, text);
 }
 
 static SlServed *
@@ -263,9 +227,9 @@ find_served (SlServeWorker *self, const char *topic, gboolean *is_contract)
   return NULL;
 }
 
-static gint
-answer (SlServeWorker *self, const char *response, const void *correlation, guint16 correlation_size, const void *data, gsize size,
-        gint64 until)
+gint
+sl_serve_answer (SlServeWorker *self, const char *response, const void *correlation, guint16 correlation_size, const void *data, gsize size,
+                 gint64 until)
 {
   const gint64 left = MAX (until - g_get_monotonic_time (), 0);
   return sl_broker_send (self->broker, &(SlBrokerSend){ .topic = response,
@@ -282,14 +246,14 @@ refuse (SlServeWorker *self, SlServed *served, const SlBrokerMessage *message, c
 {
   gsize size;
   g_mutex_lock (&self->lock);
-  served->refused++;
+  served->figures.refused++;
   g_mutex_unlock (&self->lock);
-  complain_some (self, served->name, sentence);
+  sl_serve_complain_some (self, served->name, sentence);
   if (!sl_remote_may_answer (served->prefix, served->name, message->response) || message->correlation_size > SL_REMOTE_CORRELATION)
     return;
   g_autofree guint8 *data = sl_remote_refusal_new (sentence, of_encoding, &size);
-  answer (self, message->response, message->correlation_size > 0 ? message->correlation : NULL, (guint16) message->correlation_size, data,
-          size, g_get_monotonic_time () + G_USEC_PER_SEC);
+  sl_serve_answer (self, message->response, message->correlation_size > 0 ? message->correlation : NULL,
+                   (guint16) message->correlation_size, data, size, g_get_monotonic_time () + G_USEC_PER_SEC);
 }
 
 /* What is already on its way when the queue is full is still taken, up to a bound. */
@@ -307,8 +271,12 @@ take_work (SlServeWorker *self, SlServed *served, const SlBrokerMessage *message
     return;
   }
   g_mutex_lock (&self->lock);
+  if (g_queue_is_empty (&self->queue) && self->busy == 0)
+    self->progress = work->arrived;
   g_queue_push_tail (&self->queue, work);
-  settle_shares (self);
+  served->figures.waiting++;
+  sl_serve_figures_asked (&served->figures, work->response, work->arrived);
+  sl_serve_settle_shares (self);
   g_cond_broadcast (&self->changed);
   g_mutex_unlock (&self->lock);
 }
@@ -334,14 +302,14 @@ on_connected (SlBroker *broker, gpointer user)
   g_mutex_lock (&self->lock);
   self->broker = broker;
   self->connected = TRUE;
-  self->state = self->draining ? LEFT : JOINING;
+  self->state = self->draining ? SL_SERVE_LEFT : SL_SERVE_JOINING;
   g_hash_table_remove_all (self->vital);
   for (guint i = 0; i < self->models->len; i++)
     ((SlServed *) g_ptr_array_index (self->models, i))->announced = FALSE;
   g_cond_broadcast (&self->changed);
   g_mutex_unlock (&self->lock);
   const SlMqttTarget *target = sl_broker_target (broker);
-  g_printerr ("sightline serve: connected to %s:%u as %s\n", target->host, target->port, self->name);
+  sl_run_log (SL_LOG_INFO, NULL, "connected", "connected to %s:%u as %s", target->host, target->port, self->name);
   for (guint i = 0; i < self->models->len; i++)
     sl_broker_subscribe (broker, ((SlServed *) g_ptr_array_index (self->models, i))->contract_topic);
   sl_broker_subscribe (broker, self->report_topic);
@@ -354,9 +322,11 @@ on_lost (gpointer user, const char *reason, guint retry_ms, gboolean denied)
   SlServeWorker *self = user;
   g_mutex_lock (&self->lock);
   self->connected = FALSE;
+  g_free (self->away);
+  self->away = g_strdup (reason);
   g_cond_broadcast (&self->changed);
   g_mutex_unlock (&self->lock);
-  sl_complain ("serve", "%s; trying again in %.1f s", reason, retry_ms / 1000.0);
+  sl_run_log (SL_LOG_WARNING, NULL, "disconnected", "%s; trying again in %.1f s", reason, retry_ms / 1000.0);
 }
 
 static void
@@ -374,7 +344,7 @@ on_confirmed (gpointer user, gint id, SlBrokerSent sent, const char *reason)
     fail (self,
           g_strdup_printf ("the broker does not let this user announce: %s: check its access control (docs/remote.md has one)", reason));
   else if (sent == SL_SENT_REFUSED)
-    complain_some (self, self->name, reason);
+    sl_serve_complain_some (self, self->name, reason);
   g_mutex_lock (&self->lock);
   g_cond_broadcast (&self->changed);
   g_mutex_unlock (&self->lock);
@@ -393,135 +363,6 @@ on_tick (gpointer user)
   return REPORT_US / 1000;
 }
 
-/* What one computing thread has of each model. */
-typedef struct
-{
-  SlSession *session;
-  void *outputs[SL_MAX_IO];
-} Bench;
-
-typedef struct
-{
-  SlServeWorker *worker;
-  Bench *benches;
-} Job;
-
-static void
-free_job (Job *job)
-{
-  GPtrArray *models = job->worker->models;
-  for (guint i = 0; i < models->len; i++) {
-    for (guint o = 0; o < SL_MAX_IO; o++)
-      sl_tensor_buffer_free (job->benches[i].outputs[o]);
-    g_clear_pointer (&job->benches[i].session, sl_session_free);
-  }
-  g_free (job->benches);
-  g_free (job);
-}
-
-static Job *
-new_job (SlServeWorker *self, GError **error)
-{
-  Job *job = g_new0 (Job, 1);
-  job->worker = self;
-  job->benches = g_new0 (Bench, self->models->len);
-  for (guint i = 0; i < self->models->len; i++) {
-    const SlServed *served = g_ptr_array_index (self->models, i);
-    job->benches[i].session = sl_session_new (sl_model_graph (served->model), self->threads, error);
-    for (guint o = 0; job->benches[i].session != NULL && o < served->contract->n_outputs; o++) {
-      job->benches[i].outputs[o] = sl_tensor_buffer_new (served->contract->outputs[o].bytes);
-      if (job->benches[i].outputs[o] == NULL)
-        g_clear_pointer (&job->benches[i].session, sl_session_free);
-    }
-    if (job->benches[i].session == NULL) {
-      if (error != NULL && *error == NULL)
-        g_set_error (error, SL_ERROR, SL_ERROR_LIMIT, "%s: there is no memory for the model's outputs", served->name);
-      free_job (job);
-      return NULL;
-    }
-  }
-  return job;
-}
-
-/* The answer cannot be sent: whoever asked is told why. */
-static void
-refuse_answer (SlServeWorker *self, const SlWork *work, gint sent, gsize size)
-{
-  gsize refusal_size;
-  g_autofree char *why = sl_broker_explain (sent, "an answer", size);
-  complain_some (self, work->served->name, why);
-  g_autofree guint8 *refusal = sl_remote_refusal_new (why, FALSE, &refusal_size);
-  answer (self, work->response, work->correlation, work->correlation_size, refusal, refusal_size, work->until);
-}
-
-static gboolean
-compute (Job *job, SlWork *work)
-{
-  SlServeWorker *self = job->worker;
-  SlServed *served = work->served;
-  guint index = 0;
-  gsize size;
-  g_ptr_array_find (self->models, served, &index);
-  Bench *bench = &job->benches[index];
-  const gint64 start = g_get_monotonic_time ();
-  const SlStatus status = sl_session_run (bench->session, (const void *const *) work->inputs, bench->outputs);
-  const gint64 took = g_get_monotonic_time () - start;
-  const SlRemoteEncoding encoding = work->encoding == SL_REMOTE_ENCODING_LZ4 ? work->encoding : SL_REMOTE_ENCODING_NONE;
-  g_autofree guint8 *data = status == SL_STATUS_OK
-                              ? sl_remote_answer_new (served->contract, self->name, (guint) (start - work->arrived), (guint) took, encoding,
-                                                      (const void *const *) bench->outputs, &size)
-                              : sl_remote_refusal_new (sl_session_status_text (bench->session, status), FALSE, &size);
-  const gint sent = answer (self, work->response, work->correlation, work->correlation_size, data, size, work->until);
-  if (sent < 0)
-    refuse_answer (self, work, sent, size);
-  g_mutex_lock (&self->lock);
-  self->computed_us += took;
-  g_mutex_unlock (&self->lock);
-  return status == SL_STATUS_OK && sent >= 0;
-}
-
-static gpointer
-job_thread (gpointer data)
-{
-  Job *job = data;
-  SlServeWorker *self = job->worker;
-  g_mutex_lock (&self->lock);
-  while (!self->stopping) {
-    SlWork *work = g_queue_pop_head (&self->queue);
-    if (work == NULL) {
-      g_cond_wait (&self->changed, &self->lock);
-      continue;
-    }
-    settle_shares (self);
-    const gboolean fresh = g_get_monotonic_time () < work->until;
-    self->busy++;
-    g_mutex_unlock (&self->lock);
-    const gboolean done = fresh && compute (job, work);
-    g_mutex_lock (&self->lock);
-    self->busy--;
-    work->served->answered += done;
-    work->served->stale += !fresh;
-    work->served->refused += fresh && !done;
-    sl_work_free (work);
-    g_cond_broadcast (&self->changed);
-  }
-  g_mutex_unlock (&self->lock);
-  free_job (job);
-  return NULL;
-}
-
-static gboolean
-start_jobs (SlServeWorker *self, GError **error)
-{
-  for (guint i = 0; i < self->jobs; i++) {
-    Job *job = new_job (self, error);
-    if (job == NULL)
-      return FALSE;
-    g_ptr_array_add (self->threads_of_jobs, g_thread_new ("sl-serve", job_thread, job));
-  }
-  return TRUE;
-}
-
 static gsize
 most_bytes (SlServeWorker *self)
 {
@@ -538,7 +379,6 @@ unref_worker (gpointer data)
   if (!g_atomic_ref_count_dec (&self->refs))
     return;
   g_queue_clear_full (&self->queue, (GDestroyNotify) sl_work_free);
-  g_ptr_array_unref (self->threads_of_jobs);
   g_ptr_array_unref (self->models);
   g_hash_table_unref (self->vital);
   g_mutex_clear (&self->lock);
@@ -546,6 +386,7 @@ unref_worker (gpointer data)
   g_free (self->name);
   g_free (self->report_topic);
   g_free (self->failed);
+  g_free (self->away);
   g_free (self);
 }
 
@@ -563,12 +404,10 @@ sl_serve_worker_new (const SlServeSettings *settings, GPtrArray *models, GError 
   self->vital = g_hash_table_new (NULL, NULL);
   self->name = g_strdup (settings->name);
   self->report_topic = sl_remote_topic_worker (first->prefix, settings->name);
-  self->threads = settings->threads;
-  self->jobs = settings->jobs;
+  self->n_jobs = settings->jobs;
   self->queue_length = settings->queue;
   self->replace = settings->replace;
-  self->threads_of_jobs = g_ptr_array_new ();
-  self->reported = g_get_monotonic_time ();
+  self->reported = self->progress = g_get_monotonic_time ();
   const SlBrokerSettings broker = {
     .access = settings->access,
     .example = SL_SERVE_EXAMPLE,
@@ -580,7 +419,8 @@ sl_serve_worker_new (const SlServeSettings *settings, GPtrArray *models, GError 
     .most_bytes = most_bytes (self),
   };
   g_atomic_ref_count_inc (&self->refs);
-  SlBroker *connection = start_jobs (self, error) ? sl_broker_new (&broker, &calls, self, error) : NULL;
+  self->jobs = sl_serve_jobs_start (self, settings, error);
+  SlBroker *connection = self->jobs != NULL ? sl_broker_new (&broker, &calls, self, error) : NULL;
   if (connection == NULL) {
     unref_worker (self);
     sl_serve_worker_free (self);
@@ -590,6 +430,15 @@ sl_serve_worker_new (const SlServeSettings *settings, GPtrArray *models, GError 
   self->broker = connection;
   g_mutex_unlock (&self->lock);
   return self;
+}
+
+SlServeState
+sl_serve_worker_state (SlServeWorker *self)
+{
+  g_mutex_lock (&self->lock);
+  const SlServeState state = self->connected ? self->state : SL_SERVE_AWAY;
+  g_mutex_unlock (&self->lock);
+  return state;
 }
 
 const char *
@@ -614,7 +463,7 @@ wait_for (SlServeWorker *self, gboolean (*done) (SlServeWorker *self), gint64 un
 static gboolean
 has_left (SlServeWorker *self)
 {
-  return self->state == LEFT;
+  return self->state == SL_SERVE_LEFT;
 }
 
 static gboolean
@@ -630,7 +479,7 @@ sl_serve_worker_drain (SlServeWorker *self, gint64 timeout_us)
   g_mutex_lock (&self->lock);
   self->draining = TRUE;
   const gboolean connected = self->connected && self->failed == NULL;
-  self->state = LEAVING;
+  self->state = SL_SERVE_LEAVING;
   g_mutex_unlock (&self->lock);
   if (connected) {
     set_shares (self, FALSE);
@@ -653,8 +502,7 @@ sl_serve_worker_free (SlServeWorker *self)
   self->stopping = TRUE;
   g_cond_broadcast (&self->changed);
   g_mutex_unlock (&self->lock);
-  for (guint i = 0; i < self->threads_of_jobs->len; i++)
-    g_thread_join (g_ptr_array_index (self->threads_of_jobs, i));
+  g_clear_pointer (&self->jobs, sl_serve_jobs_join);
   sl_broker_free (self->broker);
   unref_worker (self);
 }

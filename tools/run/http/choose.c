@@ -6,15 +6,6 @@
 
 #include "sightline/error.h"
 
-void
-sl_http_options_clear (SlHttpOptions *options)
-{
-  g_free (options->listen);
-  g_free (options->password_file);
-  g_free (options->certificate);
-  g_free (options->private_key);
-}
-
 static gboolean
 fail (GError **error, const char *format, ...)
 {
@@ -46,15 +37,6 @@ choose_description (const GPtrArray *descriptions, gboolean by_option, const SlD
   return TRUE;
 }
 
-static void
-override (char **setting, const char *option)
-{
-  if (option == NULL)
-    return;
-  g_free (*setting);
-  *setting = g_strdup (option);
-}
-
 gboolean
 sl_http_choose (const SlHttpOptions *options, const GPtrArray *descriptions, SlHttpSettings *settings, char **origin, GError **error)
 {
@@ -62,56 +44,9 @@ sl_http_choose (const SlHttpOptions *options, const GPtrArray *descriptions, SlH
   if (!choose_description (descriptions, options->listen != NULL, &description, error))
     return FALSE;
   sl_http_settings_copy (settings, &description->http);
-  override (&settings->listen, options->listen);
-  override (&settings->password_file, options->password_file);
-  override (&settings->certificate, options->certificate);
-  override (&settings->private_key, options->private_key);
   *origin = options->listen != NULL || settings->file == NULL ? g_strdup ("--http")
                                                               : g_strdup_printf ("%s:%u: [http] listen", settings->file, settings->line);
-  if (settings->listen == NULL && (options->password_file != NULL || options->certificate != NULL || options->private_key != NULL))
-    return fail (error, "--http-%s: expected --http ADDR:PORT with it, which says where to serve",
-                 options->password_file != NULL ? "password-file"
-                 : options->certificate != NULL ? "certificate"
-                                                : "key");
-  if ((settings->certificate == NULL) != (settings->private_key == NULL))
-    return fail (error, "%s: got a %s without a %s: expected both for HTTPS, or neither", *origin,
-                 settings->certificate != NULL ? "certificate" : "private key",
-                 settings->certificate != NULL ? "private key" : "certificate");
-  return TRUE;
-}
-
-GSocketAddress *
-sl_http_address (const char *text, GError **error)
-{
-  const char *colon = strrchr (text, ':');
-  guint64 port = 0;
-  g_autofree char *host = colon != NULL ? g_strndup (text, (gsize) (colon - text)) : NULL;
-  const gsize length = host != NULL ? strlen (host) : 0;
-  const gboolean bracketed = length > 2 && host[0] == '[' && host[length - 1] == ']';
-  if (bracketed) {
-    memmove (host, host + 1, length - 2);
-    host[length - 2] = '\0';
-  }
-  g_autoptr (GInetAddress) address = NULL;
-  if (host != NULL && g_ascii_string_to_unsigned (colon + 1, 10, 0, 65535, &port, NULL))
-    address = strcmp (host, "localhost") == 0 ? g_inet_address_new_loopback (G_SOCKET_FAMILY_IPV4) : g_inet_address_new_from_string (host);
-  if (address == NULL || (g_inet_address_get_family (address) == G_SOCKET_FAMILY_IPV6) != bracketed) {
-    fail (error, "expected ADDR:PORT, such as 127.0.0.1:8080 or [::1]:8080, got '%s'", text);
-    return NULL;
-  }
-  return g_inet_socket_address_new (address, (guint16) port);
-}
-
-gboolean
-sl_http_check_reach (const SlHttpSettings *settings, GSocketAddress *address, GError **error)
-{
-  if (g_inet_address_get_is_loopback (g_inet_socket_address_get_address (G_INET_SOCKET_ADDRESS (address)))
-      || settings->password_file != NULL || settings->certificate != NULL)
-    return TRUE;
-  return fail (error,
-               "other machines reach %s: expected 127.0.0.1 or [::1], a password file (--http-password-file) or TLS (--http-certificate "
-               "and --http-key)",
-               settings->listen);
+  return sl_http_options_apply (options, *origin, settings, error);
 }
 
 gboolean

@@ -5,34 +5,9 @@
 #ifndef SL_TOOLS_RUN_HTTP_CHOOSE_H
 #define SL_TOOLS_RUN_HTTP_CHOOSE_H
 
-#include <gio/gio.h>
-
-#include "pipelines/description/description.h"
+#include "tools/run/http/listen.h"
 
 G_BEGIN_DECLS
-
-/** SlHttpOptions: of the program; NULL = not given. */
-typedef struct
-{
-  char *listen, *password_file, *certificate, *private_key;
-} SlHttpOptions;
-
-/** The GOptionEntries of --http and what belongs to it. */
-#define SL_HTTP_OPTIONS(options)                                                                                                               \
-  { "http",                                                                                                                                    \
-    0,                                                                                                                                         \
-    0,                                                                                                                                         \
-    G_OPTION_ARG_STRING,                                                                                                                       \
-    &(options).listen,                                                                                                                         \
-    "Show what the pipelines see and how they are to browsers, at http://ADDR:PORT/",                                                          \
-    "ADDR:PORT" },                                                                                                                             \
-    { "http-password-file", 0, 0, G_OPTION_ARG_FILENAME, &(options).password_file, "The password that clients must know, in a file", "FILE" }, \
-    { "http-certificate", 0, 0, G_OPTION_ARG_FILENAME, &(options).certificate, "Serve HTTPS with this certificate (PEM)", "FILE" },            \
-  {                                                                                                                                            \
-    "http-key", 0, 0, G_OPTION_ARG_FILENAME, &(options).private_key, "The certificate's private key (PEM)", "FILE"                             \
-  }
-
-void sl_http_options_clear (SlHttpOptions *options);
 
 /**
  * sl_http_choose:
@@ -45,19 +20,9 @@ void sl_http_options_clear (SlHttpOptions *options);
 gboolean sl_http_choose (const SlHttpOptions *options, const GPtrArray *descriptions, SlHttpSettings *settings, char **origin,
                          GError **error);
 
-/** sl_http_address: (transfer full): what @text, ADDR:PORT, names: an address in numbers or localhost, with [] around one of IPv6. NULL with
- *  SL_ERROR_ARGUMENT set. */
-GSocketAddress *sl_http_address (const char *text, GError **error);
 /** sl_http_check: FALSE with SL_ERROR_ARGUMENT set when [http] of @description asks for what cannot be served, options of the program
  *  apart. */
 gboolean sl_http_check (const SlDescription *description, GError **error);
-/** sl_http_check_reach: FALSE with SL_ERROR_ARGUMENT set when other machines reach @address and @settings ask neither for a password nor
- *  for TLS. */
-gboolean sl_http_check_reach (const SlHttpSettings *settings, GSocketAddress *address, GError **error);
-
-G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (SlHttpOptions, sl_http_options_clear)
-G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (SlHttpSettings, sl_http_settings_clear)
-
 G_END_DECLS
 
 #endif

@@ -3,7 +3,7 @@
 #include "tools/run/http/http.h"
 
 #include "tools/run/http/choose.h"
-#include "tools/run/http/server.h"
+#include "tools/run/http/site.h"
 #include "tools/run/log.h"
 
 #define INTERVAL (G_USEC_PER_SEC / 2)
@@ -15,6 +15,7 @@ struct _SlRunHttp
   GPtrArray *channels; /* of SlChannel */
   SlMessages *messages;
   SlReporter *reporter;
+  SlRunSite *site;
   SlHttpServer *server;
   gint64 reported;
 };
@@ -37,7 +38,8 @@ sl_run_http_new (const SlHttpSettings *settings, const char *origin, GPtrArray *
   http->channels = g_ptr_array_new_with_free_func ((GDestroyNotify) sl_channel_free);
   for (guint i = 0; i < workers->len; i++)
     g_ptr_array_add (http->channels, sl_channel_new (sl_worker_name (workers->pdata[i]), &http->settings, http->messages));
-  http->server = sl_http_server_new (&http->settings, http->messages, http->channels, &warning, error);
+  http->site = sl_run_site_new (&http->settings, http->messages, http->channels);
+  http->server = sl_http_server_new (&http->settings, &sl_run_site, http->site, &warning, error);
   if (http->server == NULL) {
     g_prefix_error (error, "%s %s: ", origin, settings->listen);
     sl_run_http_free (http);
@@ -55,7 +57,8 @@ void
 sl_run_http_start (SlRunHttp *http)
 {
   http->reported = g_get_monotonic_time ();
-  sl_http_server_start (http->server, sl_reporter_make (http->reporter));
+  sl_run_site_report (http->site, sl_reporter_make (http->reporter));
+  sl_http_server_start (http->server);
   sl_run_log (SL_LOG_INFO, NULL, "http", "%s shows the pipelines", sl_http_server_url (http->server));
 }
 
@@ -66,6 +69,7 @@ sl_run_http_free (SlRunHttp *http)
     return;
   sl_run_log_set_listener (NULL, NULL);
   g_clear_pointer (&http->server, sl_http_server_free);
+  g_clear_pointer (&http->site, sl_run_site_free);
   for (guint i = 0; i < http->channels->len; i++)
     sl_feed_detach (sl_channel_feed (http->channels->pdata[i]));
   g_ptr_array_unref (http->channels);
@@ -82,7 +86,7 @@ sl_run_http_tick (SlRunHttp *http)
   if (now - http->reported < INTERVAL)
     return;
   http->reported = now;
-  sl_http_server_report (http->server, sl_reporter_make (http->reporter));
+  sl_run_site_report (http->site, sl_reporter_make (http->reporter));
 }
 
 static SlFeed *

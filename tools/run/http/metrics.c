@@ -7,7 +7,7 @@
 
 #include "base/json.h"
 #include "base/show.h"
-#include "config.h"
+#include "tools/run/http/exposition.h"
 #include "tools/run/http/texts.h"
 
 /* What a state may be, so that each has a sample, 0 or 1. */
@@ -22,34 +22,14 @@ typedef struct
   GString *out;
 } Writer;
 
-static void
-append_label (GString *out, const char *name, const char *value)
-{
-  g_autofree char *shown = sl_show (value != NULL ? value : "", SL_SHOW_NAME);
-  g_string_append_printf (out, "%s%s=\"", out->str[out->len - 1] == '{' ? "" : ",", name);
-  for (const char *c = shown; *c != '\0'; c++) {
-    if (*c == '"' || *c == '\\')
-      g_string_append_c (out, '\\');
-    g_string_append_c (out, *c);
-  }
-  g_string_append_c (out, '"');
-}
-
 /* The sample's name and its label for the pipeline, and further ones: names and values, NULL at the end. */
 static void G_GNUC_NULL_TERMINATED
 begin (const Writer *w, const char *suffix, ...)
 {
   va_list labels;
-  const char *name;
-  g_string_append (w->out, w->metric);
-  g_string_append (w->out, suffix);
-  g_string_append_c (w->out, '{');
-  append_label (w->out, "pipeline", w->pipeline->name);
   va_start (labels, suffix);
-  while ((name = va_arg (labels, const char *)) != NULL)
-    append_label (w->out, name, va_arg (labels, const char *));
+  sl_exposition_begin (w->out, w->metric, suffix, "pipeline", w->pipeline->name, labels);
   va_end (labels);
-  g_string_append (w->out, "} ");
 }
 
 static void
@@ -146,29 +126,11 @@ write_rate (const Writer *w)
 }
 
 static void
-write_stage (const Writer *w, SlStage stage)
-{
-  const SlHistogram *histogram = &w->pipeline->totals.histograms[stage];
-  guint64 sum = 0;
-  for (guint i = 0; i <= SL_FLOW_BUCKETS; i++) {
-    char bound[G_ASCII_DTOSTR_BUF_SIZE] = "+Inf";
-    if (i < SL_FLOW_BUCKETS)
-      g_ascii_formatd (bound, sizeof bound, "%g", (double) sl_flow_buckets[i] / G_USEC_PER_SEC);
-    sum += histogram->counts[i];
-    begin (w, "_bucket", "stage", sl_stage_name (stage), "le", bound, NULL);
-    end_count (w, sum);
-  }
-  begin (w, "_sum", "stage", sl_stage_name (stage), NULL);
-  end_number (w, (double) histogram->sum / G_USEC_PER_SEC);
-  begin (w, "_count", "stage", sl_stage_name (stage), NULL);
-  end_count (w, sum);
-}
-
-static void
 write_stages (const Writer *w)
 {
   for (guint s = 0; s < SL_N_STAGES; s++)
-    write_stage (w, (SlStage) s);
+    sl_exposition_histogram (w->out, w->metric, "pipeline", w->pipeline->name, sl_stage_name ((SlStage) s),
+                             &w->pipeline->totals.histograms[s]);
 }
 
 static void
@@ -382,36 +344,15 @@ static const struct
     "Frames that are in no clip because encoder or disk were too slow, since the last start.", write_clips_dropped },
 };
 
-static void
-append_head (GString *out, const char *name, const char *type, const char *help)
-{
-  g_string_append_printf (out, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, type);
-}
-
-static void
-append_process (GString *out, const SlReport *report)
-{
-  append_head (out, "process_cpu_seconds_total", "counter", "Processor time of the process.");
-  g_string_append (out, "process_cpu_seconds_total ");
-  sl_json_append_double (out, report->process.cpu, 9);
-  g_string_append_c (out, '\n');
-  append_head (out, "process_resident_memory_bytes", "gauge", "Memory of the process.");
-  g_string_append_printf (out, "process_resident_memory_bytes %" G_GUINT64_FORMAT "\n", report->process.rss);
-  append_head (out, "process_start_time_seconds", "gauge", "When the process started, since 1970.");
-  g_string_append_printf (out, "process_start_time_seconds %" G_GINT64_FORMAT "\n", report->started);
-  append_head (out, "sightline_build_info", "gauge", "1; the version is a label.");
-  g_string_append (out, "sightline_build_info{version=\"" SL_VERSION "\"} 1\n");
-}
-
 void
 sl_text_metrics (GString *out, const SlReport *report, const GPtrArray *newest)
 {
   for (guint m = 0; m < G_N_ELEMENTS (metrics); m++) {
-    append_head (out, metrics[m].name, metrics[m].type, metrics[m].help);
+    sl_exposition_head (out, metrics[m].name, metrics[m].type, metrics[m].help);
     for (guint i = 0; i < report->pipelines->len; i++) {
       const Writer writer = { report, report->pipelines->pdata[i], newest->pdata[i], metrics[m].name, out };
       metrics[m].write (&writer);
     }
   }
-  append_process (out, report);
+  sl_exposition_process (out, &report->process, report->started);
 }

@@ -10,23 +10,18 @@
 #include "base/secretfile.h"
 #include "base/show.h"
 #include "sightline/error.h"
-#include "tools/run/http/choose.h"
 #include "tools/run/http/gate.h"
-#include "tools/run/http/page.h"
-#include "tools/run/http/texts.h"
+#include "tools/run/http/listen.h"
 #include "tools/run/http/turns.h"
 
 #define TICK_MS 250
-/* Clients of predictions at once. */
-#define MOST_LISTENERS 16
 #define TEXT "text/plain; charset=utf-8"
-#define JSON "application/json"
 
 struct _SlHttpServer
 {
   const SlHttpSettings *settings;
-  SlMessages *messages;
-  GPtrArray *channels;
+  const SlHttpSite *site;
+  gpointer data;
   GSocketListener *listener;
   GTlsCertificate *certificate;
   SlGate *gate;
@@ -37,20 +32,18 @@ struct _SlHttpServer
   SoupServer *soup;
   SlConnections *connections;
   SlTurns *turns; /* of requests that say a password */
-  GMutex lock;    /* of report */
-  SlReport *report;
 };
 
-/* Takes @text. */
-static void
-answer (SoupServerMessage *message, guint status, const char *type, GString *text)
+void
+sl_http_answer (SoupServerMessage *message, guint status, const char *type, GString *text)
 {
   const gsize length = text->len;
   soup_server_message_set_status (message, status, NULL);
   soup_server_message_set_response (message, type, SOUP_MEMORY_TAKE, g_string_free (text, FALSE), length);
 }
 
-static void G_GNUC_PRINTF (3, 4) answer_text (SoupServerMessage *message, guint status, const char *format, ...)
+void
+sl_http_answer_text (SoupServerMessage *message, guint status, const char *format, ...)
 {
   GString *text = g_string_new (NULL);
   va_list args;
@@ -58,171 +51,7 @@ static void G_GNUC_PRINTF (3, 4) answer_text (SoupServerMessage *message, guint 
   g_string_append_vprintf (text, format, args);
   va_end (args);
   g_string_append_c (text, '\n');
-  answer (message, status, TEXT, text);
-}
-
-static SlReport *
-get_report (SlHttpServer *server)
-{
-  g_mutex_lock (&server->lock);
-  SlReport *report = sl_report_ref (server->report);
-  g_mutex_unlock (&server->lock);
-  return report;
-}
-
-static void
-answer_page (SlHttpServer *server, SoupServerMessage *message, SlChannel *channel)
-{
-  soup_message_headers_replace (soup_server_message_get_response_headers (message), "Content-Security-Policy", SL_HTTP_PAGE_POLICY);
-  answer (message, SOUP_STATUS_OK, "text/html; charset=utf-8", g_string_new (sl_http_page ()));
-}
-
-static void
-answer_pipelines (SlHttpServer *server, SoupServerMessage *message, SlChannel *channel)
-{
-  g_autoptr (SlReport) report = get_report (server);
-  GString *text = g_string_new (NULL);
-  sl_text_pipelines (text, report, server->settings->stall, server->messages);
-  answer (message, SOUP_STATUS_OK, JSON, text);
-}
-
-static void
-answer_health (SlHttpServer *server, SoupServerMessage *message, SlChannel *channel)
-{
-  g_autoptr (SlReport) report = get_report (server);
-  GString *text = g_string_new (NULL);
-  const gboolean good = sl_text_health (text, report, server->settings->stall);
-  answer (message, good ? SOUP_STATUS_OK : SOUP_STATUS_SERVICE_UNAVAILABLE, JSON, text);
-}
-
-static void
-unref_predictions (gpointer predictions)
-{
-  if (predictions != NULL)
-    sl_predictions_unref (predictions);
-}
-
-static void
-answer_metrics (SlHttpServer *server, SoupServerMessage *message, SlChannel *channel)
-{
-  g_autoptr (SlReport) report = get_report (server);
-  g_autoptr (GPtrArray) newest = g_ptr_array_new_with_free_func (unref_predictions);
-  GString *text = g_string_new (NULL);
-  for (guint i = 0; i < server->channels->len; i++) {
-    guint64 serial;
-    g_ptr_array_add (newest, sl_feed_newest (sl_channel_feed (server->channels->pdata[i]), server->settings->stall, &serial));
-  }
-  sl_text_metrics (text, report, newest);
-  answer (message, SOUP_STATUS_OK, "text/plain; version=0.0.4; charset=utf-8", text);
-}
-
-static gboolean
-is_head (SoupServerMessage *message)
-{
-  return soup_server_message_get_method (message) == SOUP_METHOD_HEAD;
-}
-
-/* Streams for up to @most clients; @advice: for the next one. */
-static void
-begin_stream (SlHttpServer *server, SoupServerMessage *message, SlChannel *channel, gboolean pictures, guint most, const char *advice)
-{
-  guint clients = 0;
-  for (guint i = 0; i < server->channels->len; i++)
-    clients += (pictures ? sl_channel_viewers : sl_channel_listeners) (server->channels->pdata[i]);
-  if (clients >= most) {
-    soup_message_headers_replace (soup_server_message_get_response_headers (message), "Retry-After", "10");
-    answer_text (message, SOUP_STATUS_SERVICE_UNAVAILABLE, "%u clients look already: expected at most %u; %s", clients, most, advice);
-  } else if (is_head (message)) {
-    answer (message, SOUP_STATUS_OK, pictures ? "multipart/x-mixed-replace; boundary=frame" : "text/event-stream", g_string_new (NULL));
-  } else {
-    sl_channel_stream (channel, message, pictures);
-  }
-}
-
-static void
-answer_pictures (SlHttpServer *server, SoupServerMessage *message, SlChannel *channel)
-{
-  begin_stream (server, message, channel, TRUE, server->settings->viewers, "more with viewers= in [http], and /snapshot.jpg is for all");
-}
-
-static void
-answer_snapshot (SlHttpServer *server, SoupServerMessage *message, SlChannel *channel)
-{
-  sl_channel_snapshot (channel, message);
-}
-
-/* @serial: of the newest that there ever were */
-static void
-answer_no_predictions (SlHttpServer *server, SoupServerMessage *message, SlChannel *channel, guint64 serial)
-{
-  const char *name = sl_feed_name (sl_channel_feed (channel));
-  g_autoptr (SlReport) report = get_report (server);
-  guint index = 0;
-  g_ptr_array_find (server->channels, channel, &index);
-  const SlWorkerState state = ((SlReportPipeline *) report->pipelines->pdata[index])->state;
-  if (state != SL_WORKER_RUNNING)
-    answer_text (message, SOUP_STATUS_SERVICE_UNAVAILABLE, "/predictions: %s: there are none: the pipeline is %s", name,
-                 sl_worker_state_name (state));
-  else if (serial == 0)
-    answer_text (message, SOUP_STATUS_SERVICE_UNAVAILABLE, "/predictions: %s: there are none yet", name);
-  else
-    answer_text (message, SOUP_STATUS_SERVICE_UNAVAILABLE,
-                 "/predictions: %s: there are none of the last %g s; /health says how the pipeline is", name,
-                 server->settings->stall / 1000.0);
-}
-
-/* Events for who asks for them, else the newest alone. */
-static void
-answer_predictions (SlHttpServer *server, SoupServerMessage *message, SlChannel *channel)
-{
-  const char *accept = soup_message_headers_get_list (soup_server_message_get_request_headers (message), "Accept");
-  guint64 serial;
-  if (accept != NULL && strstr (accept, "text/event-stream") != NULL) {
-    begin_stream (server, message, channel, FALSE, MOST_LISTENERS, "the newest predictions alone, without text/event-stream, are for all");
-    return;
-  }
-  g_autoptr (SlPredictions) newest = sl_feed_newest (sl_channel_feed (channel), server->settings->stall, &serial);
-  if (newest == NULL) {
-    answer_no_predictions (server, message, channel, serial);
-    return;
-  }
-  g_autofree char *json = sl_predictions_to_json (newest);
-  GString *text = g_string_new (g_strchomp (json));
-  g_string_append_c (text, '\n');
-  answer (message, SOUP_STATUS_OK, JSON, text);
-}
-
-static const struct
-{
-  const char *path;
-  void (*answer) (SlHttpServer *, SoupServerMessage *, SlChannel *);
-} routes[] = {
-  { "/", answer_page },
-  { "/snapshot.jpg", answer_snapshot },
-  { "/stream.mjpg", answer_pictures },
-  { "/predictions", answer_predictions },
-  { "/pipelines", answer_pipelines },
-  { "/health", answer_health },
-  { "/metrics", answer_metrics },
-};
-
-/* (nullable): the one that ?pipeline= names, the first without; NULL, having answered, when there is none of that name. */
-static SlChannel *
-find_channel (SlHttpServer *server, SoupServerMessage *message, GHashTable *query)
-{
-  const char *name = query != NULL ? g_hash_table_lookup (query, "pipeline") : NULL;
-  if (name == NULL)
-    return server->channels->pdata[0];
-  g_autoptr (GString) names = g_string_new (NULL);
-  for (guint i = 0; i < server->channels->len; i++) {
-    const char *known = sl_feed_name (sl_channel_feed (server->channels->pdata[i]));
-    if (strcmp (known, name) == 0)
-      return server->channels->pdata[i];
-    g_string_append_printf (names, "%s%s", i > 0 ? ", " : "", known);
-  }
-  g_autofree char *shown = sl_show (name, SL_SHOW_NAME);
-  answer_text (message, SOUP_STATUS_NOT_FOUND, "?pipeline=%s: there is no such pipeline; expected %s", shown, names->str);
-  return NULL;
+  sl_http_answer (message, status, TEXT, text);
 }
 
 static void
@@ -234,21 +63,19 @@ answer_request (SoupServerMessage *message, const char *path, GHashTable *query,
     const guint status = soup_server_message_get_status (message);
     if (status == SOUP_STATUS_UNAUTHORIZED && sl_gate_is_told (server->gate, message))
       sl_turns_delay (server->turns);
-    answer_text (message, status, "%s", why);
+    sl_http_answer_text (message, status, "%s", why);
     return;
   }
   g_autoptr (GString) known = g_string_new (NULL);
-  for (guint i = 0; i < G_N_ELEMENTS (routes); i++) {
-    g_string_append_printf (known, "%s%s", i > 0 ? ", " : "", routes[i].path);
-    if (strcmp (path, routes[i].path) != 0)
+  for (const SlHttpRoute *route = server->site->routes; route->path != NULL; route++) {
+    g_string_append_printf (known, "%s%s", known->len > 0 ? ", " : "", route->path);
+    if (strcmp (path, route->path) != 0)
       continue;
-    SlChannel *channel = find_channel (server, message, query);
-    if (channel != NULL)
-      routes[i].answer (server, message, channel);
+    route->answer (server->data, message, query);
     return;
   }
   g_autofree char *shown = sl_show (path, SL_SHOW_NAME);
-  answer_text (message, SOUP_STATUS_NOT_FOUND, "%s: there is nothing here; expected one of %s", shown, known->str);
+  sl_http_answer_text (message, SOUP_STATUS_NOT_FOUND, "%s: there is nothing here; expected one of %s", shown, known->str);
 }
 
 static void
@@ -277,8 +104,8 @@ on_tick (gpointer data)
 {
   SlHttpServer *server = data;
   sl_connections_expire (server->connections);
-  for (guint i = 0; i < server->channels->len; i++)
-    sl_channel_tick (server->channels->pdata[i]);
+  if (server->site->tick != NULL)
+    server->site->tick (server->data);
   return G_SOURCE_CONTINUE;
 }
 
@@ -292,8 +119,8 @@ run (gpointer data)
   soup_server_add_handler (server->soup, NULL, on_request, server, NULL);
   server->turns = sl_turns_new (answer_request, server);
   server->connections = sl_connections_new (server->soup, server->listener, server->certificate);
-  for (guint i = 0; i < server->channels->len; i++)
-    sl_channel_start (server->channels->pdata[i], server->connections);
+  if (server->site->started != NULL)
+    server->site->started (server->data, server->connections);
   GSource *tick = g_timeout_source_new (TICK_MS);
   g_source_set_callback (tick, on_tick, server, NULL);
   g_source_attach (tick, server->context);
@@ -302,8 +129,8 @@ run (gpointer data)
   g_source_unref (tick);
   soup_server_remove_handler (server->soup, "/"); /* nothing is answered any more */
   sl_turns_free (server->turns);
-  for (guint i = 0; i < server->channels->len; i++)
-    sl_channel_stop (server->channels->pdata[i]);
+  if (server->site->stopped != NULL)
+    server->site->stopped (server->data);
   sl_connections_free (server->connections);
   g_object_unref (server->soup);
   while (g_main_context_iteration (server->context, FALSE))
@@ -374,15 +201,14 @@ set_up (SlHttpServer *server, char **warning, GError **error)
 }
 
 SlHttpServer *
-sl_http_server_new (const SlHttpSettings *settings, SlMessages *messages, GPtrArray *channels, char **warning, GError **error)
+sl_http_server_new (const SlHttpSettings *settings, const SlHttpSite *site, gpointer data, char **warning, GError **error)
 {
   SlHttpServer *server = g_new0 (SlHttpServer, 1);
   server->settings = settings;
-  server->messages = messages;
-  server->channels = channels;
+  server->site = site;
+  server->data = data;
   server->context = g_main_context_new ();
   server->loop = g_main_loop_new (server->context, FALSE);
-  g_mutex_init (&server->lock);
   if (set_up (server, warning, error))
     return server;
   sl_http_server_free (server);
@@ -390,9 +216,8 @@ sl_http_server_new (const SlHttpSettings *settings, SlMessages *messages, GPtrAr
 }
 
 void
-sl_http_server_start (SlHttpServer *server, SlReport *report)
+sl_http_server_start (SlHttpServer *server)
 {
-  server->report = report;
   server->thread = g_thread_new ("http", run, server);
 }
 
@@ -415,13 +240,11 @@ sl_http_server_free (SlHttpServer *server)
     g_source_unref (quit);
     g_thread_join (server->thread);
   }
-  g_clear_pointer (&server->report, sl_report_unref);
   g_clear_pointer (&server->gate, sl_gate_free);
   g_clear_object (&server->listener);
   g_clear_object (&server->certificate);
   g_main_loop_unref (server->loop);
   g_main_context_unref (server->context);
-  g_mutex_clear (&server->lock);
   g_free (server->url);
   g_free (server);
 }
@@ -430,14 +253,4 @@ const char *
 sl_http_server_url (const SlHttpServer *server)
 {
   return server->url;
-}
-
-void
-sl_http_server_report (SlHttpServer *server, SlReport *report)
-{
-  g_mutex_lock (&server->lock);
-  SlReport *before = server->report;
-  server->report = report;
-  g_mutex_unlock (&server->lock);
-  sl_report_unref (before);
 }

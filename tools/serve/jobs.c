@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * A thread takes the oldest request, and where its model is run in batches as many more for the same model as wait already: none is waited for, so a batch
+ * makes nobody later. Requests for other models keep their places.
+ */
+#include "tools/serve/jobs.h"
+
+#include "core/runtime/session.h"
+#include "models/batch.h"
+#include "sightline/error.h"
+#include "tools/run/log.h"
+
+/* Of --batch auto. */
+#define MOST_AUTO 16
+
+/* What one computing thread has of each model. @outputs: of each request of a batch */
+typedef struct
+{
+  SlSession *session;
+  SlBatchSession *batch; /* (nullable) */
+  guint most;
+  void *(*outputs)[SL_MAX_IO];
+} Bench;
+
+typedef struct
+{
+  SlServeWorker *worker;
+  Bench *benches;
+} Job;
+
+struct _SlServeJobs
+{
+  GPtrArray *threads;
+};
+
+static void
+free_job (Job *job)
+{
+  for (guint i = 0; i < job->worker->models->len; i++) {
+    Bench *bench = &job->benches[i];
+    for (guint k = 0; k < bench->most; k++)
+      for (guint o = 0; o < SL_MAX_IO; o++)
+        sl_tensor_buffer_free (bench->outputs[k][o]);
+    g_free (bench->outputs);
+    g_clear_pointer (&bench->batch, sl_batch_session_free);
+    g_clear_pointer (&bench->session, sl_session_free);
+  }
+  g_free (job->benches);
+  g_free (job);
+}
+
+/* The model's batches: of @batch requests, of as many as is fastest with 0. FALSE with @error set where they were asked for and cannot be. */
+static gboolean
+open_batch (Bench *bench, SlServed *served, guint batch, gboolean first, GError **error)
+{
+  g_autoptr (GError) reason = NULL;
+  gdouble batch_ms, single_ms;
+  bench->most = 1;
+  if (batch == 1)
+    return TRUE;
+  bench->batch = batch == 0 ? sl_batch_session_new_best (served->model, bench->session, MOST_AUTO, &reason)
+                            : sl_batch_session_new (served->model, bench->session, batch, &reason);
+  if (bench->batch == NULL && batch == 0) {
+    if (first)
+      sl_run_log (SL_LOG_INFO, served->name, "batch", "frames are computed one by one: %s", reason->message);
+    return TRUE;
+  }
+  if (bench->batch == NULL) {
+    g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED, "%s: --batch %u: %s", served->name, batch, reason->message);
+    return FALSE;
+  }
+  bench->most = sl_batch_session_size (bench->batch);
+  const gdouble gain = sl_batch_session_times (bench->batch, &batch_ms, &single_ms);
+  if (first)
+    sl_run_log (SL_LOG_INFO, served->name, "batch", "up to %u frames that wait are computed at once, in %.3g ms; one alone takes %.3g ms (%.2f times as fast)",
+                bench->most, batch_ms, single_ms, gain);
+  return TRUE;
+}
+
+static gboolean
+open_bench (Bench *bench, SlServed *served, const SlServeSettings *settings, guint batch, gboolean first, GError **error)
+{
+  bench->session = sl_session_new (sl_model_graph (served->model), settings->threads, error);
+  if (bench->session == NULL || !open_batch (bench, served, batch, first, error))
+    return FALSE;
+  bench->outputs = g_malloc0_n (bench->most, sizeof *bench->outputs);
+  for (guint k = 0; k < bench->most; k++)
+    for (guint o = 0; o < served->contract->n_outputs; o++)
+      if ((bench->outputs[k][o] = sl_tensor_buffer_new (served->contract->outputs[o].bytes)) == NULL) {
+        g_set_error (error, SL_ERROR, SL_ERROR_LIMIT, "%s: there is no memory for the model's outputs", served->name);
+        return FALSE;
+      }
+  return TRUE;
+}
+
+/* @first: it measures for the others, too. */
+static Job *
+new_job (SlServeWorker *worker, const SlServeSettings *settings, gboolean first, GError **error)
+{
+  Job *job = g_new0 (Job, 1);
+  job->worker = worker;
+  job->benches = g_new0 (Bench, worker->models->len);
+  for (guint i = 0; i < worker->models->len; i++) {
+    SlServed *served = g_ptr_array_index (worker->models, i);
+    if (!open_bench (&job->benches[i], served, settings, first ? settings->batch : served->batch, first, error)) {
+      job->benches[i].most = job->benches[i].outputs != NULL ? job->benches[i].most : 0;
+      free_job (job);
+      return NULL;
+    }
+    served->batch = job->benches[i].most;
+  }
+  return job;
+}
+
+/* The answer cannot be sent: whoever asked is told why. */
+static void
+refuse_answer (SlServeWorker *worker, const SlWork *work, gint sent, gsize size)
+{
+  gsize refusal_size;
+  g_autofree char *why = sl_broker_explain (sent, "an answer", size);
+  sl_serve_complain_some (worker, work->served->name, why);
+  g_autofree guint8 *refusal = sl_remote_refusal_new (why, FALSE, &refusal_size);
+  sl_serve_answer (worker, work->response, work->correlation, work->correlation_size, refusal, refusal_size, work->until);
+}
+
+/* @refusal: (nullable): why there are no @outputs. Returns whether it was answered. */
+static gboolean
+answer_one (SlServeWorker *worker, const SlWork *work, void *const *outputs, const char *refusal, gint64 start, gint64 end)
+{
+  gsize size;
+  const SlRemoteEncoding encoding = work->encoding == SL_REMOTE_ENCODING_LZ4 ? work->encoding : SL_REMOTE_ENCODING_NONE;
+  g_autofree guint8 *data = refusal == NULL ? sl_remote_answer_new (work->served->contract, worker->name, (guint) (start - work->arrived),
+                                                                    (guint) (end - start), encoding, (const void *const *) outputs, &size)
+                                            : sl_remote_refusal_new (refusal, FALSE, &size);
+  const gint sent = sl_serve_answer (worker, work->response, work->correlation, work->correlation_size, data, size, work->until);
+  if (sent < 0)
+    refuse_answer (worker, work, sent, size);
+  return refusal == NULL && sent >= 0;
+}
+
+/* Of a batch that failed, each request is run by itself, so that none suffers for another. */
+static SlStatus
+run_one (Bench *bench, const SlWork *work, guint k)
+{
+  return sl_session_run (bench->session, (const void *const *) work->inputs, bench->outputs[k]);
+}
+
+static void
+compute (Job *job, SlWork *const *works, guint n)
+{
+  SlServeWorker *worker = job->worker;
+  SlServed *served = works[0]->served;
+  SlBatchItem items[SL_MAX_BATCH];
+  guint index = 0;
+  g_ptr_array_find (worker->models, served, &index);
+  Bench *bench = &job->benches[index];
+  for (guint k = 0; k < n; k++)
+    items[k] = (SlBatchItem){ (const void *const *) works[k]->inputs, bench->outputs[k] };
+  const gint64 start = g_get_monotonic_time ();
+  const gboolean whole = n > 1 && sl_batch_session_run (bench->batch, bench->session, items, n) == SL_STATUS_OK;
+  for (guint k = 0; k < n; k++) {
+    const SlStatus status = whole ? SL_STATUS_OK : run_one (bench, works[k], k);
+    const gint64 end = g_get_monotonic_time ();
+    const gboolean done = answer_one (worker, works[k], bench->outputs[k],
+                                      status == SL_STATUS_OK ? NULL : sl_session_status_text (bench->session, status), start, end);
+    const gint64 now = g_get_monotonic_time ();
+    g_mutex_lock (&worker->lock);
+    if (done)
+      sl_serve_figures_answered (&served->figures, works[k]->arrived, start, end, now);
+    else
+      served->figures.refused++;
+    worker->progress = now;
+    g_mutex_unlock (&worker->lock);
+  }
+  g_mutex_lock (&worker->lock);
+  worker->computed_us += g_get_monotonic_time () - start;
+  served->figures.batches += n > 1;
+  served->figures.batched += n > 1 ? n : 0;
+  g_mutex_unlock (&worker->lock);
+}
+
+/* Under the lock: (transfer full): the link's request; NULL: nobody waits for its answer any more. */
+static SlWork *
+take (SlServeWorker *worker, GList *link, gint64 now)
+{
+  SlWork *work = link->data;
+  SlServed *served = work->served;
+  g_queue_delete_link (&worker->queue, link);
+  served->figures.waiting--;
+  if (now < work->until)
+    return work;
+  served->figures.stale++;
+  sl_work_free (work);
+  return NULL;
+}
+
+/* Under the lock: the oldest request, and others for its model. Returns how many. */
+static guint
+take_works (Job *job, SlWork **works)
+{
+  SlServeWorker *worker = job->worker;
+  const gint64 now = g_get_monotonic_time ();
+  guint n = 0;
+  for (GList *link = worker->queue.head, *next; link != NULL; link = next) {
+    const SlWork *work = link->data;
+    next = link->next;
+    if (n > 0 && work->served != works[0]->served)
+      continue;
+    works[n] = take (worker, link, now);
+    n += works[n] != NULL;
+    if (n > 0 && n == works[0]->served->batch)
+      break;
+  }
+  return n;
+}
+
+static gpointer
+job_thread (gpointer data)
+{
+  Job *job = data;
+  SlServeWorker *worker = job->worker;
+  SlWork *works[SL_MAX_BATCH];
+  g_mutex_lock (&worker->lock);
+  while (!worker->stopping) {
+    const gboolean waited = g_queue_is_empty (&worker->queue);
+    const guint n = take_works (job, works);
+    if (waited) {
+      g_cond_wait (&worker->changed, &worker->lock);
+      continue;
+    }
+    sl_serve_settle_shares (worker);
+    worker->busy++;
+    g_mutex_unlock (&worker->lock);
+    if (n > 0)
+      compute (job, works, n);
+    for (guint k = 0; k < n; k++)
+      sl_work_free (works[k]);
+    g_mutex_lock (&worker->lock);
+    worker->busy--;
+    g_cond_broadcast (&worker->changed);
+  }
+  g_mutex_unlock (&worker->lock);
+  free_job (job);
+  return NULL;
+}
+
+SlServeJobs *
+sl_serve_jobs_start (SlServeWorker *worker, const SlServeSettings *settings, GError **error)
+{
+  g_autoptr (GPtrArray) made = g_ptr_array_new ();
+  for (guint i = 0; i < worker->n_jobs; i++) {
+    Job *job = new_job (worker, settings, i == 0, error);
+    if (job == NULL) {
+      g_ptr_array_foreach (made, (GFunc) (void (*) (void)) free_job, NULL);
+      return NULL;
+    }
+    g_ptr_array_add (made, job);
+  }
+  SlServeJobs *jobs = g_new0 (SlServeJobs, 1);
+  jobs->threads = g_ptr_array_new ();
+  for (guint i = 0; i < made->len; i++)
+    g_ptr_array_add (jobs->threads, g_thread_new ("sl-serve", job_thread, made->pdata[i]));
+  return jobs;
+}
+
+void
+sl_serve_jobs_join (SlServeJobs *jobs)
+{
+  for (guint i = 0; i < jobs->threads->len; i++)
+    g_thread_join (jobs->threads->pdata[i]);
+  g_ptr_array_unref (jobs->threads);
+  g_free (jobs);
+}
