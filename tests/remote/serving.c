@@ -145,9 +145,8 @@ wait_contract (Stranger *stranger, const char *fragment, gboolean has)
   for (const gint64 until = g_get_monotonic_time () + TEST_PATIENCE;; g_usleep (5000)) {
     g_assert_cmpint (g_get_monotonic_time (), <, until);
     g_mutex_lock (&stranger->lock);
-    char *text = stranger->contract != NULL
-                   ? g_strndup (g_bytes_get_data (stranger->contract, NULL), g_bytes_get_size (stranger->contract))
-                   : NULL;
+    char *text =
+      stranger->contract != NULL ? g_strndup (g_bytes_get_data (stranger->contract, NULL), g_bytes_get_size (stranger->contract)) : NULL;
     g_mutex_unlock (&stranger->lock);
     if (text != NULL && (strstr (text, fragment) != NULL) == has)
       return text;
@@ -244,8 +243,7 @@ test_encoding_unsuited (void)
 static GSubprocess *
 serve_logged (const TestPool *pool, const char *option, const char *value, GDataInputStream **log)
 {
-  g_autofree char *location = g_strdup_printf ("mqtt://127.0.0.1:%u/models", pool->port),
-                  *named = g_strconcat ("toy=", pool->model, NULL);
+  g_autofree char *location = g_strdup_printf ("mqtt://127.0.0.1:%u/models", pool->port), *named = g_strconcat ("toy=", pool->model, NULL);
   GSubprocess *worker = g_subprocess_new (G_SUBPROCESS_FLAGS_STDERR_PIPE, NULL, test_sightline, "serve", named, "--location", location,
                                           "--name", "w1", option, value, NULL);
   g_assert_nonnull (worker);
@@ -270,15 +268,15 @@ wait_line (GDataInputStream *log, const char *fragment)
 static char *
 get (guint port, const char *path)
 {
-  g_autoptr (GSocketClient) client = g_socket_client_new ();
-  g_autoptr (GSocketConnection) connection = g_socket_client_connect_to_host (client, "127.0.0.1", (guint16) port, NULL, NULL);
-  g_assert_nonnull (connection);
+  g_autoptr (GSocket) socket = g_socket_new (G_SOCKET_FAMILY_IPV4, G_SOCKET_TYPE_STREAM, G_SOCKET_PROTOCOL_TCP, NULL);
+  g_autoptr (GSocketAddress) address = g_inet_socket_address_new_from_string ("127.0.0.1", port);
   g_autofree char *request = g_strdup_printf ("GET %s HTTP/1.1\r\nHost: 127.0.0.1:%u\r\nConnection: close\r\n\r\n", path, port);
   GString *answer = g_string_new (NULL);
   char bytes[4096];
   gssize n;
-  g_assert_true (g_output_stream_write_all (g_io_stream_get_output_stream (G_IO_STREAM (connection)), request, strlen (request), NULL, NULL, NULL));
-  while ((n = g_input_stream_read (g_io_stream_get_input_stream (G_IO_STREAM (connection)), bytes, sizeof bytes, NULL, NULL)) > 0)
+  g_assert_true (g_socket_connect (socket, address, NULL, NULL));
+  g_assert_cmpint (g_socket_send (socket, request, strlen (request), NULL, NULL), ==, (gssize) strlen (request));
+  while ((n = g_socket_receive (socket, bytes, sizeof bytes, NULL, NULL)) > 0)
     g_string_append_len (answer, bytes, n);
   return g_string_free (answer, FALSE);
 }
@@ -295,6 +293,17 @@ wait_answer (guint port, const char *path, const char *status, const char *fragm
   }
 }
 
+/* The port of the page that the worker shows; 0, the test skipped, where it is built without. */
+static guint
+find_port (GDataInputStream *log)
+{
+  g_autofree char *line = wait_line (log, "http");
+  if (strstr (line, "shows the worker") != NULL)
+    return (guint) g_ascii_strtoull (strrchr (line, ':') + 1, NULL, 10);
+  g_test_skip ("built without libsoup");
+  return 0;
+}
+
 /* The page, its figures, and health, which is bad while the broker is away. */
 static void
 test_http (void)
@@ -304,16 +313,11 @@ test_http (void)
   if (!test_pool_open (&pool, "allow_anonymous true"))
     return;
   g_autoptr (GSubprocess) worker = serve_logged (&pool, "--http", "127.0.0.1:0", &log);
-  g_autofree char *line = g_data_input_stream_read_line (log, NULL, NULL, NULL), *shown = NULL;
-  if (strstr (line, "serves no HTTP") == NULL)
-    shown = wait_line (log, "shows the worker");
-  if (shown == NULL) {
-    g_test_skip ("built without libsoup");
-    g_subprocess_force_exit (worker);
+  const guint port = find_port (log);
+  if (port == 0) {
     test_pool_close (&pool);
     return;
   }
-  const guint port = (guint) g_ascii_strtoull (strrchr (shown, ':') + 1, NULL, 10);
   wait_answer (port, "/health", "HTTP/1.1 200", "{\"ok\":true,\"reasons\":[]}");
   TestCamera camera = test_camera_open (&pool, "");
   test_camera_push_and_pull (&camera, 0, 5);
@@ -336,6 +340,21 @@ test_http (void)
   test_pool_close (&pool);
 }
 
+/* How many requests were computed with others, once there are any. */
+static guint64
+wait_batched (guint port)
+{
+  for (const gint64 until = g_get_monotonic_time () + TEST_PATIENCE;; g_usleep (20000)) {
+    g_autofree char *status = get (port, "/status");
+    const char *at = strstr (status, "\"batched\":");
+    g_assert_nonnull (at);
+    const guint64 n = g_ascii_strtoull (at + strlen ("\"batched\":"), NULL, 10);
+    if (n > 0)
+      return n;
+    g_assert_cmpint (g_get_monotonic_time (), <, until);
+  }
+}
+
 /* Frames that wait are computed at once, and each gets its own answer. */
 static void
 test_batches (void)
@@ -344,8 +363,13 @@ test_batches (void)
   g_autoptr (GDataInputStream) log = NULL;
   if (!test_pool_open (&pool, "allow_anonymous true"))
     return;
-  g_autoptr (GSubprocess) worker = serve_logged (&pool, "--batch", "4", &log);
+  g_autoptr (GSubprocess) worker = serve_logged (&pool, "--batch=4", "--http=127.0.0.1:0", &log);
   g_autofree char *line = wait_line (log, "up to 4 frames that wait are computed at once");
+  const guint port = find_port (log);
+  if (port == 0) {
+    test_pool_close (&pool);
+    return;
+  }
   const GPid pid = (GPid) g_ascii_strtoll (g_subprocess_get_identifier (worker), NULL, 10);
   TestCamera one = test_camera_open (&pool, "window=8"), two = test_camera_open (&pool, "window=8");
   test_camera_push_and_pull (&one, 0, 1);
@@ -361,6 +385,7 @@ test_batches (void)
     test_camera_pull (&two, 100 + i);
   }
   g_assert_cmpuint (test_camera_count (&one, "refused") + test_camera_count (&two, "refused"), ==, 0);
+  g_assert_cmpuint (wait_batched (port), >=, 4);
   test_camera_close (&one);
   test_camera_close (&two);
   g_subprocess_send_signal (worker, SIGTERM);
@@ -390,8 +415,8 @@ test_manager (void)
   GString *said = g_string_new (NULL);
   if (!test_pool_open (&pool, "allow_anonymous true"))
     return;
-  g_autofree char *path = g_build_filename (pool.folder, "notify", NULL), *location = g_strdup_printf ("mqtt://127.0.0.1:%u/models", pool.port),
-                  *named = g_strconcat ("toy=", pool.model, NULL);
+  g_autofree char *path = g_build_filename (pool.folder, "notify", NULL),
+                  *location = g_strdup_printf ("mqtt://127.0.0.1:%u/models", pool.port), *named = g_strconcat ("toy=", pool.model, NULL);
   g_autoptr (GSocket) manager = g_socket_new (G_SOCKET_FAMILY_UNIX, G_SOCKET_TYPE_DATAGRAM, G_SOCKET_PROTOCOL_DEFAULT, NULL);
   g_autoptr (GSocketAddress) address = g_unix_socket_address_new (path);
   g_assert_true (g_socket_bind (manager, address, FALSE, NULL));

@@ -29,7 +29,8 @@ answer_page (gpointer site, SoupServerMessage *message, GHashTable *query)
 {
   soup_message_headers_replace (soup_server_message_get_response_headers (message), "Content-Security-Policy", SL_HTTP_PAGE_POLICY);
   g_autoptr (GBytes) page = g_resources_lookup_data ("/sightline/serve/page.html", G_RESOURCE_LOOKUP_FLAGS_NONE, NULL);
-  sl_http_answer (message, SOUP_STATUS_OK, SL_HTTP_HTML, g_string_new_len (g_bytes_get_data (page, NULL), (gssize) g_bytes_get_size (page)));
+  sl_http_answer (message, SOUP_STATUS_OK, SL_HTTP_HTML,
+                  g_string_new_len (g_bytes_get_data (page, NULL), (gssize) g_bytes_get_size (page)));
 }
 
 static void

@@ -72,8 +72,9 @@ open_batch (Bench *bench, SlServed *served, guint batch, gboolean first, GError 
   bench->most = sl_batch_session_size (bench->batch);
   const gdouble gain = sl_batch_session_times (bench->batch, &batch_ms, &single_ms);
   if (first)
-    sl_run_log (SL_LOG_INFO, served->name, "batch", "up to %u frames that wait are computed at once, in %.3g ms; one alone takes %.3g ms (%.2f times as fast)",
-                bench->most, batch_ms, single_ms, gain);
+    sl_run_log (SL_LOG_INFO, served->name, "batch",
+                "up to %u frames that wait are computed at once, in %.3g ms; one alone takes %.3g ms (%.2f times as fast)", bench->most,
+                batch_ms, single_ms, gain);
   return TRUE;
 }
 

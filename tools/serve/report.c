@@ -56,7 +56,8 @@ read_worker (SlServeReport *report, SlServeWorker *worker, const SlServeReport *
   if (worker->queue.length > 0 || worker->busy > 0)
     report->stuck = report->made - worker->progress;
   for (guint i = 0; i < worker->models->len; i++)
-    g_ptr_array_add (report->models, model_new (worker->models->pdata[i], before != NULL ? before->models->pdata[i] : NULL, report->made, seconds));
+    g_ptr_array_add (report->models,
+                     model_new (worker->models->pdata[i], before != NULL ? before->models->pdata[i] : NULL, report->made, seconds));
 }
 
 SlServeReport *

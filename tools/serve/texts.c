@@ -127,7 +127,8 @@ static const struct
 } metrics[] = {
   { "sightline_serve_answered_total", "counter", "Requests that were computed and answered.", COUNT,
     G_STRUCT_OFFSET (SlServeModel, figures.answered) },
-  { "sightline_serve_refused_total", "counter", "Requests that cannot be answered.", COUNT, G_STRUCT_OFFSET (SlServeModel, figures.refused) },
+  { "sightline_serve_refused_total", "counter", "Requests that cannot be answered.", COUNT,
+    G_STRUCT_OFFSET (SlServeModel, figures.refused) },
   { "sightline_serve_stale_total", "counter", "Requests that were given up before they were computed.", COUNT,
     G_STRUCT_OFFSET (SlServeModel, figures.stale) },
   { "sightline_serve_batches_total", "counter", "Runs of more than one request at once.", COUNT,

@@ -89,9 +89,11 @@ begin_stream (SlRunSite *site, SoupServerMessage *message, SlChannel *channel, g
     clients += (pictures ? sl_channel_viewers : sl_channel_listeners) (site->channels->pdata[i]);
   if (clients >= most) {
     soup_message_headers_replace (soup_server_message_get_response_headers (message), "Retry-After", "10");
-    sl_http_answer_text (message, SOUP_STATUS_SERVICE_UNAVAILABLE, "%u clients look already: expected at most %u; %s", clients, most, advice);
+    sl_http_answer_text (message, SOUP_STATUS_SERVICE_UNAVAILABLE, "%u clients look already: expected at most %u; %s", clients, most,
+                         advice);
   } else if (is_head (message)) {
-    sl_http_answer (message, SOUP_STATUS_OK, pictures ? "multipart/x-mixed-replace; boundary=frame" : "text/event-stream", g_string_new (NULL));
+    sl_http_answer (message, SOUP_STATUS_OK, pictures ? "multipart/x-mixed-replace; boundary=frame" : "text/event-stream",
+                    g_string_new (NULL));
   } else {
     sl_channel_stream (channel, message, pictures);
   }
@@ -120,13 +122,13 @@ answer_no_predictions (SlRunSite *site, SoupServerMessage *message, SlChannel *c
   const SlWorkerState state = ((SlReportPipeline *) report->pipelines->pdata[index])->state;
   if (state != SL_WORKER_RUNNING)
     sl_http_answer_text (message, SOUP_STATUS_SERVICE_UNAVAILABLE, "/predictions: %s: there are none: the pipeline is %s", name,
-                 sl_worker_state_name (state));
+                         sl_worker_state_name (state));
   else if (serial == 0)
     sl_http_answer_text (message, SOUP_STATUS_SERVICE_UNAVAILABLE, "/predictions: %s: there are none yet", name);
   else
     sl_http_answer_text (message, SOUP_STATUS_SERVICE_UNAVAILABLE,
-                 "/predictions: %s: there are none of the last %g s; /health says how the pipeline is", name,
-                 site->settings->stall / 1000.0);
+                         "/predictions: %s: there are none of the last %g s; /health says how the pipeline is", name,
+                         site->settings->stall / 1000.0);
 }
 
 /* Events for who asks for them, else the newest alone. */
@@ -170,12 +172,12 @@ find_channel (SlRunSite *site, SoupServerMessage *message, GHashTable *query)
 }
 
 /* The answer for the channel that is asked for. */
-#define ROUTE(name)                                                                      \
+#define ROUTE(name)                                                                       \
   static void route_##name (gpointer data, SoupServerMessage *message, GHashTable *query) \
-  {                                                                                      \
-    SlChannel *channel = find_channel (data, message, query);                            \
-    if (channel != NULL)                                                                 \
-      answer_##name (data, message, channel);                                            \
+  {                                                                                       \
+    SlChannel *channel = find_channel (data, message, query);                             \
+    if (channel != NULL)                                                                  \
+      answer_##name (data, message, channel);                                             \
   }
 
 ROUTE (page)
