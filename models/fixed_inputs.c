@@ -120,24 +120,6 @@ sl_fixed_inputs_hash (const SlFixedInputs *all)
   return hash;
 }
 
-/* Whether both have the same dimensions but for those of 1. */
-static gboolean
-same_shape (const SlTensor *tensor, const SlTensorInfo *info)
-{
-  guint k = 0;
-  for (guint i = 0; i < tensor->rank; i++) {
-    while (k < info->rank && info->dims[k] == 1)
-      k++;
-    if (tensor->dims[i] == 1)
-      continue;
-    if (k == info->rank || info->dims[k++] != tensor->dims[i])
-      return FALSE;
-  }
-  while (k < info->rank && info->dims[k] == 1)
-    k++;
-  return k == info->rank;
-}
-
 /* Writes @number as one element of @tensor; FALSE where its type does not have it. */
 static gboolean
 store_number (const SlTensor *tensor, gdouble number, void *element)
@@ -200,7 +182,7 @@ fill (const Fixed *fixed, const SlTensor *tensor, guint8 *data, gsize size, GErr
     return FALSE;
   }
   g_autofree char *got = is_npy ? sl_tensor_info_describe (&info) : g_strdup_printf ("%" G_GSIZE_FORMAT " bytes", length);
-  if (is_npy ? info.dtype != tensor->dtype || !same_shape (tensor, &info) : length != size)
+  if (is_npy ? info.dtype != tensor->dtype || !sl_dims_same_but_ones (tensor->dims, tensor->rank, info.dims, info.rank) : length != size)
     return bad_value (fixed, tensor, got, error);
   memcpy (data, bytes + offset, size);
   return TRUE;

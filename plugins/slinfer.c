@@ -15,6 +15,8 @@
  * Another model set while frames flow is loaded beside (plugins/tensor/model_swap.h) and then offered upstream next to the one that runs. The
  * CAPS event that takes up the offer is the switch; frames before it are the old model's, whatever waits in between.
  *
+ * State that the model carries from frame to frame, and inputs that come through pads of their own, are plugins/tensor/held_inputs.h's.
+ *
  * One file, because the transform, its caps and the swap of models share one lock and one state.
  */
 #include "plugins/elements.h"

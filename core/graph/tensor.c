@@ -39,6 +39,21 @@ sl_tensor_same_shape (const SlTensor *a, const SlTensor *b)
   return TRUE;
 }
 
+gboolean
+sl_dims_same_but_ones (const gint32 *a, guint rank_a, const gint32 *b, guint rank_b)
+{
+  guint i = 0, k = 0;
+  while (i < rank_a || k < rank_b) {
+    if (i < rank_a && a[i] == 1)
+      i++;
+    else if (k < rank_b && b[k] == 1)
+      k++;
+    else if (i == rank_a || k == rank_b || a[i++] != b[k++])
+      return FALSE;
+  }
+  return TRUE;
+}
+
 char *
 sl_tensor_describe (const SlTensor *tensor)
 {

@@ -64,6 +64,8 @@ gfloat sl_tensor_scale (const SlTensor *tensor);
 gint32 sl_tensor_zero_point (const SlTensor *tensor);
 /** sl_tensor_same_shape: whether rank and dimensions are equal. */
 gboolean sl_tensor_same_shape (const SlTensor *a, const SlTensor *b);
+/** sl_dims_same_but_ones: whether two shapes are the same when dimensions of 1 are left out. */
+gboolean sl_dims_same_but_ones (const gint32 *a, guint rank_a, const gint32 *b, guint rank_b);
 /** sl_tensor_describe: (transfer full): "uint8[1,224,224,3]", for messages. */
 char *sl_tensor_describe (const SlTensor *tensor);
 

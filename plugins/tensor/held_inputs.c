@@ -151,20 +151,10 @@ is_free (const SlHeldInputs *held, guint number)
   return TRUE;
 }
 
-/* As tensors are the same whose dimensions of 1 are left out. */
 static gboolean
 same_elements (const SlTensorInfo *a, const SlTensorInfo *b)
 {
-  guint i = 0, k = 0;
-  while (i < a->rank || k < b->rank) {
-    if (i < a->rank && a->dims[i] == 1)
-      i++;
-    else if (k < b->rank && b->dims[k] == 1)
-      k++;
-    else if (i == a->rank || k == b->rank || a->dims[i++] != b->dims[k++])
-      return FALSE;
-  }
-  return a->dtype == b->dtype;
+  return a->dtype == b->dtype && sl_dims_same_but_ones (a->dims, a->rank, b->dims, b->rank);
 }
 
 /* Under lock. FALSE with @error set for caps of other tensors. */
@@ -242,7 +232,8 @@ pad_query (GstPad *pad, GstObject *parent, GstQuery *query)
 static SlTensorMappingStatus
 keep (Input *input, GstBuffer *buffer)
 {
-  const SlTensorMappingStatus status = sl_tensor_mapping_read (&input->mapping, buffer);
+  const SlTensorMappingStatus status =
+    input->latest != NULL ? sl_tensor_mapping_read (&input->mapping, buffer) : SL_TENSOR_MAPPING_NO_MEMORY;
   if (status != SL_TENSOR_MAPPING_OK)
     return status;
   memcpy (input->latest, input->mapping.data[0], input->tensor.bytes);
