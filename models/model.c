@@ -220,8 +220,11 @@ read_graph (SlModel *model, int *fd, const SlModelLoadOptions *options, GError *
     return NULL;
   if (sl_graph_input_tensor (graph, 0) != first)
     sl_model_metadata_forget_input (&source->metadata);
-  if (!sl_graph_prepare (graph, error))
+  if (!sl_graph_prepare (graph, error)) {
+    if (options->input_shape != NULL && options->input_shape[0] != '\0')
+      g_prefix_error (error, "with input-shape=%s: ", options->input_shape);
     return NULL;
+  }
   return g_steal_pointer (&graph);
 }
 
