@@ -226,8 +226,14 @@ read_graph (SlModel *model, int *fd, const SlModelLoadOptions *options, GError *
   const gint32 first = sl_graph_input (graph, 0);
   SlState state;
   if (!sl_state_read (options->state, options->handed_inputs, source->metadata.state, source->metadata.state_first, graph, &state, error)
-      || !sl_fixed_inputs_apply (model->fixed, graph, &state, &source->metadata.data_files, error) || !sl_graph_prepare (graph, error)
-      || !sl_state_apply (&state, graph, error))
+      || !sl_fixed_inputs_apply (model->fixed, graph, &state, &source->metadata.data_files, error))
+    return NULL;
+  if (!sl_graph_prepare (graph, error)) {
+    if (options->input_shape != NULL && options->input_shape[0] != '\0')
+      g_prefix_error (error, "with input-shape=%s: ", options->input_shape);
+    return NULL;
+  }
+  if (!sl_state_apply (&state, graph, error))
     return NULL;
   if (sl_graph_input (graph, 0) != first)
     sl_model_metadata_forget_input (&source->metadata);

@@ -65,7 +65,8 @@ static const char *
 unmatched (const SlDecoderConfig *config)
 {
   SlPictureShape map;
-  const gboolean whole = find_map (config, &map) && (gint32) map.width == config->input_width && (gint32) map.height == config->input_height;
+  const gboolean whole =
+    find_map (config, &map) && (gint32) map.width == config->input_width && (gint32) map.height == config->input_height;
   return whole ? "one map as large as the input may be a mask (decoder=segmentation), regions of text (decoder=regions) or a picture "
                  "(decoder=image,range=frame)"
                : NULL;
@@ -116,8 +117,8 @@ open_regions (const SlDecoderConfig *config, GError **error)
   State *state = g_new0 (State, 1);
   if (!find_map (config, &state->map)) {
     g_free (state);
-    return sl_decoder_refuse (config, "regions",
-                              "one map [1,1,H,W] or [1,H,W,1] of at most 4194304 cells of uint8, int8 or float32", error);
+    return sl_decoder_refuse (config, "regions", "one map [1,1,H,W] or [1,H,W,1] of at most 4194304 cells of uint8, int8 or float32",
+                              error);
   }
   const gsize cells = (gsize) state->map.width * state->map.height;
   if (!read_parameters (state, config, error) || !sl_detector_init (&state->detector, config, MOST_REGIONS, NULL, 1, error)) {
@@ -230,7 +231,8 @@ surround (const State *state, guint n, double angle)
     }
   }
   const double u = (lo[0] + hi[0]) / 2, v = (lo[1] + hi[1]) / 2;
-  return (SlRotated){ (gfloat) (u * c - v * s), (gfloat) (u * s + v * c), (gfloat) (hi[0] - lo[0]), (gfloat) (hi[1] - lo[1]), (gfloat) angle };
+  return (SlRotated){ (gfloat) (u * c - v * s), (gfloat) (u * s + v * c), (gfloat) (hi[0] - lo[0]), (gfloat) (hi[1] - lo[1]),
+                      (gfloat) angle };
 }
 
 /* The smallest box lies along an edge of the hull; its angle is within 45 degrees of upright. */
