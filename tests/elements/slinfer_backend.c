@@ -4,7 +4,6 @@
  * fail at load, at the first run or in the middle, and who runs the model then. What is expected is -x of an ONNX model and the mean of each
  * channel of a TensorFlow Lite one.
  */
-#include <dlfcn.h>
 #include <fcntl.h>
 #include <glib/gstdio.h>
 #include <string.h>
@@ -13,6 +12,7 @@
 #include "models/backend.h"
 #include "plugins/elements.h"
 #include "sightline/error.h"
+#include "tests/elements/fake.h"
 #include "tests/elements/support.h"
 #include "tests/support/onnx_writer.h"
 #include "tests/support/tflite_writer.h"
@@ -37,24 +37,6 @@ write_onnx (const char *op, const char *domain)
   char *path = test_text_file (domain, "");
   g_assert_true (g_file_set_contents (path, data, (gssize) size, NULL));
   return path;
-}
-
-/* A variable of the fake library, which stays open. */
-static void *
-fake (const char *name)
-{
-  static void *handle;
-  if (handle == NULL)
-    handle = dlopen (FAKE_RUNTIME_LIBRARY, RTLD_NOW | RTLD_LOCAL);
-  void *variable = handle != NULL ? dlsym (handle, name) : NULL;
-  g_assert_nonnull (variable);
-  return variable;
-}
-
-static void
-set_fake (const char *words)
-{
-  g_strlcpy (fake ("fake_words"), words != NULL ? words : "", 64);
 }
 
 static SlSession *

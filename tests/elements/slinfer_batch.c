@@ -3,11 +3,11 @@
  * slinfer with batch: streams of one process whose frames a runtime, played by tests/support/fake_runtime.c, gets together. Each gets its own results; none is
  * held up by one that ends, flushes, stops or fails. What is expected is -x.
  */
-#include <dlfcn.h>
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
 
+#include "tests/elements/fake.h"
 #include "tests/elements/support.h"
 #include "tests/support/onnx_writer.h"
 
@@ -20,24 +20,6 @@
 #define LONG "batch-timeout=10000"
 
 static char *onnx;
-
-/* A variable of the fake library, which stays open. */
-static void *
-fake (const char *name)
-{
-  static void *handle;
-  if (handle == NULL)
-    handle = dlopen (FAKE_RUNTIME_LIBRARY, RTLD_NOW | RTLD_LOCAL);
-  void *variable = handle != NULL ? dlsym (handle, name) : NULL;
-  g_assert_nonnull (variable);
-  return variable;
-}
-
-static void
-set_fake (const char *words)
-{
-  g_strlcpy (fake ("fake_words"), words, 64);
-}
 
 typedef struct
 {

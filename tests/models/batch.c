@@ -65,6 +65,17 @@ fixture_clear (Fixture *fixture)
   sl_model_unref (fixture->model);
 }
 
+/* (transfer full) (nullable): a batch of 4 of the model at @path. */
+static SlBatchSession *
+open_batch (const char *path, GError **error)
+{
+  g_autoptr (SlModel) model = sl_model_load (path, NULL, error);
+  g_assert_nonnull (model);
+  g_autoptr (SlSession) single = sl_session_new (sl_model_graph (model), 1, error);
+  g_assert_nonnull (single);
+  return sl_batch_session_new (model, single, 4, error);
+}
+
 static void
 test_refused (void)
 {
@@ -83,10 +94,7 @@ test_refused (void)
     g_autoptr (GError) error = NULL;
     if (path == NULL)
       return;
-    g_autoptr (SlModel) model = sl_model_load (path, NULL, &error);
-    g_assert_no_error (error);
-    g_autoptr (SlSession) single = sl_session_new (sl_model_graph (model), 1, &error);
-    g_autoptr (SlBatchSession) batch = sl_batch_session_new (model, single, 4, &error);
+    g_autoptr (SlBatchSession) batch = open_batch (path, &error);
     g_assert_null (batch);
     g_assert_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED);
     g_test_message ("%s", error->message);
@@ -106,10 +114,7 @@ test_made (void)
     g_autoptr (GError) error = NULL;
     if (path == NULL)
       return;
-    g_autoptr (SlModel) model = sl_model_load (path, NULL, &error);
-    g_assert_no_error (error);
-    g_autoptr (SlSession) single = sl_session_new (sl_model_graph (model), 1, &error);
-    g_autoptr (SlBatchSession) batch = sl_batch_session_new (model, single, 4, &error);
+    g_autoptr (SlBatchSession) batch = open_batch (path, &error);
     g_assert_no_error (error);
     g_assert_cmpuint (sl_batch_session_size (batch), ==, 4);
   }
