@@ -372,7 +372,7 @@ test_tls (void)
                  ": is its certificate made for this host name, and signed by ca-file or the system's authorities?");
   GstBus *bus;
   GstHarness *harness = publish_start (location, with, &bus);
-  g_usleep (G_USEC_PER_SEC / 2);
+  g_usleep (G_USEC_PER_SEC / 5);
   g_autoptr (GstMessage) warning = gst_bus_pop_filtered (bus, GST_MESSAGE_WARNING);
   if (warning != NULL) {
     g_autoptr (GError) error = NULL;
