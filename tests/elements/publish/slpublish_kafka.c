@@ -285,14 +285,12 @@ test_warnings (void)
   rd_kafka_mock_topic_set_error (cluster.mock, "nowhere", RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART);
   const char *brokers = rd_kafka_mock_cluster_bootstraps (cluster.mock);
   g_autofree char *closed = location_of (&cluster, "closed"), *nowhere = location_of (&cluster, "nowhere"),
-                  *tls = g_strdup_printf ("kafkas://me:secret@%s/boxes", brokers),
-                  *user = g_strdup_printf ("kafka://me:secret@%s/boxes", brokers);
+                  *tls = g_strdup_printf ("kafkas://me:secret@%s/boxes", brokers);
   check_warning (closed, "", "Kafka topic closed: Broker: Topic authorization failed",
                  ": make the topic, or give this user the right to write to it; trying again");
   check_warning (nowhere, "", "Kafka topic nowhere: Broker: Unknown topic or partition",
                  ": make the topic, or give this user the right to write to it; trying again");
   check_warning (tls, "", "Kafka broker sasl_ssl://127.0.0.1:", "trying again");
-  check_warning (user, "sasl-mechanism=SCRAM-SHA-512", "Kafka broker ", "trying again");
   close_cluster (&cluster);
 }
 
@@ -352,7 +350,7 @@ test_user (void)
   g_assert_cmpuint (port, >, 0);
   GThread *thread = g_thread_new ("broker", refusing_thread, &refusing);
   g_autofree char *location = g_strdup_printf ("kafka://me:secret@127.0.0.1:%u/boxes", port);
-  check_warning (location, "", "no user", ": check username, password and sasl-mechanism; trying again");
+  check_warning (location, "sasl-mechanism=PLAIN", "no user", ": check username, password and sasl-mechanism; trying again");
   g_cancellable_cancel (end);
   g_thread_join (thread);
 }
@@ -374,7 +372,7 @@ test_tls (void)
                  ": is its certificate made for this host name, and signed by ca-file or the system's authorities?");
   GstBus *bus;
   GstHarness *harness = publish_start (location, with, &bus);
-  g_usleep (G_USEC_PER_SEC / 2);
+  g_usleep (G_USEC_PER_SEC / 5);
   g_autoptr (GstMessage) warning = gst_bus_pop_filtered (bus, GST_MESSAGE_WARNING);
   if (warning != NULL) {
     g_autoptr (GError) error = NULL;
