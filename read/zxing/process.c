@@ -7,7 +7,6 @@
 
 #include <errno.h>
 #include <math.h>
-#include <poll.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -73,51 +72,21 @@ start (Process *process)
   return started;
 }
 
-static gboolean
-send_all (const Process *process, const void *data, gsize size)
-{
-  const guint8 *at = data;
-  while (size > 0) {
-    const gssize sent = send (process->socket, at, size, MSG_NOSIGNAL);
-    if (sent < 0 && errno != EINTR)
-      return FALSE;
-    at += MAX (sent, 0);
-    size -= (gsize) MAX (sent, 0);
-  }
-  return TRUE;
-}
-
-static gboolean
-receive_all (const Process *process, void *data, gsize size)
-{
-  guint8 *at = data;
-  while (size > 0) {
-    struct pollfd ready = { .fd = process->socket, .events = POLLIN };
-    const int n = poll (&ready, 1, SILENCE);
-    const gssize got = n > 0 ? recv (process->socket, at, size, 0) : n;
-    if (got <= 0 && !(got < 0 && errno == EINTR))
-      return FALSE;
-    at += MAX (got, 0);
-    size -= (gsize) MAX (got, 0);
-  }
-  return TRUE;
-}
-
 /* FALSE where the program did not answer, or not as it should; @found: whether there is a code, which is filled then. */
 static gboolean
 ask (const Process *process, const SlGray *picture, const SlReadHow *how, gboolean *found, SlReadCode *code)
 {
   const SlZxingRequest request = { *how, picture->width, picture->height };
   SlZxingAnswer answer;
-  if (!send_all (process, &request, sizeof request)
-      || !send_all (process, picture->pixels, (gsize) picture->width * (gsize) picture->height)
-      || !receive_all (process, &answer, sizeof answer))
+  if (!sl_zxing_send (process->socket, &request, sizeof request)
+      || !sl_zxing_send (process->socket, picture->pixels, (gsize) picture->width * (gsize) picture->height)
+      || !sl_zxing_receive (process->socket, &answer, sizeof answer, SILENCE))
     return FALSE;
   *found = answer.row >= 0;
   if (!*found)
     return TRUE;
   if (answer.row >= (gint) G_N_ELEMENTS (symbologies) || answer.n_bytes == 0 || answer.n_bytes > SL_READ_MOST_BYTES
-      || !receive_all (process, code->bytes, answer.n_bytes))
+      || !sl_zxing_receive (process->socket, code->bytes, answer.n_bytes, SILENCE))
     return FALSE;
   for (guint i = 0; i < 8; i++)
     if (!isfinite (answer.corners[i / 2][i % 2]))

@@ -47,6 +47,11 @@ typedef struct
   double corners[4][2];
 } SlZxingAnswer;
 
+/** sl_zxing_send: FALSE where nobody is there any more. */
+gboolean sl_zxing_send (int socket, const void *data, gsize size);
+/** sl_zxing_receive: FALSE at the end of the socket, or after @silence milliseconds without a byte; -1 = it waits for ever. */
+gboolean sl_zxing_receive (int socket, void *data, gsize size, int silence);
+
 typedef struct _SlZxing SlZxing;
 
 /** sl_zxing_new: NULL where memory is out. */

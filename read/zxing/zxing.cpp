@@ -115,6 +115,22 @@ take_bytes (const Found &found)
   return std::string (found.bytes ().begin (), found.bytes ().end ());
 }
 
+/* Whether the code is the object's, by its middle; of bars by one of a few places across them, since equal codes that lie near are one, with the
+ * lines of both. */
+bool
+is_in_box (const SlZxingAnswer &answer, const SlReadHow *how)
+{
+  const bool bars = symbologies[answer.row].kind == SL_READ_LINEAR;
+  const auto &c = answer.corners;
+  for (double at = bars ? 0.1 : 0.5; at < (bars ? 1 : 0.6); at += 0.2) {
+    const double x = (c[0][0] + c[1][0]) / 2 * (1 - at) + (c[2][0] + c[3][0]) / 2 * at;
+    const double y = (c[0][1] + c[1][1]) / 2 * (1 - at) + (c[2][1] + c[3][1]) / 2 * at;
+    if (sl_read_is_inside (how, x, y))
+      return true;
+  }
+  return false;
+}
+
 /* Whether it counts, and is the object's; then @answer is filled. */
 template <typename Found>
 bool
@@ -128,16 +144,13 @@ take_code (const SlZxing &zxing, const Found &found, const SlReadHow *how, SlZxi
     return false;
   if (!symbologies[answer.row].is_checked && (bytes.size () < LEAST_LENGTH || found.lineCount () < LEAST_SURE_LINES))
     return false;
-  double x = 0, y = 0;
   for (int i = 0; i < 4; i++) {
     answer.corners[i][0] = found.position ()[i].x;
     answer.corners[i][1] = found.position ()[i].y;
-    x += answer.corners[i][0] / 4;
-    y += answer.corners[i][1] / 4;
   }
   answer.quality = MAX (found.lineCount (), 1);
   answer.n_bytes = static_cast<guint> (bytes.size ());
-  return sl_read_is_inside (how, x, y);
+  return is_in_box (answer, how);
 }
 
 bool
