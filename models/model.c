@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/kept.h"
 #include "base/show.h"
 #include "base/xxh64.h"
 #include "core/passes/prepare.h"
@@ -24,6 +25,7 @@
 #include "models/state.h"
 
 #define EXPECTED "a TensorFlow Lite, ONNX or TorchScript model"
+#define ALL_READERS (SL_KEEPS (reader, tflite) && SL_KEEPS (reader, onnx) && SL_KEEPS (reader, torchscript))
 #define SHORTEST 16
 /* Bytes at the start and at the end that tell what a file is. */
 #define TELLING ((gsize) 65536)
@@ -103,8 +105,8 @@ unknown_format (GBytes *bytes, GError **error)
   if (what != NULL)
     g_set_error (error, SL_ERROR, SL_ERROR_FORMAT, "looks like %s; expected " EXPECTED, what);
   else
-    g_set_error (error, SL_ERROR, SL_ERROR_FORMAT, "not a known model format; expected " EXPECTED " (bytes 4..7 'TFL3', found '%s')",
-                 found);
+    g_set_error (error, SL_ERROR, SL_ERROR_FORMAT, "not a known model format; expected " EXPECTED " (bytes 4..7 'TFL3', found '%s')%s",
+                 found, ALL_READERS ? "" : "; or its reader " SL_LEFT_OUT);
   return NULL;
 }
 

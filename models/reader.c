@@ -6,10 +6,13 @@
 
 #include <string.h>
 
+#include "base/kept.h"
+
+/* NULL: left out of this build. */
 static const SlModelReader *const readers[] = {
-  &sl_reader_tflite,
-  &sl_reader_onnx,
-  &sl_reader_torchscript,
+  SL_KEEPS (reader, tflite) ? &sl_reader_tflite : NULL,
+  SL_KEEPS (reader, onnx) ? &sl_reader_onnx : NULL,
+  SL_KEEPS (reader, torchscript) ? &sl_reader_torchscript : NULL,
 };
 
 #define SEARCHED ((gsize) 65536)
@@ -75,7 +78,7 @@ const SlModelReader *
 sl_reader_find (GBytes *bytes)
 {
   for (guint i = 0; i < G_N_ELEMENTS (readers); i++)
-    if (readers[i]->probe (bytes))
+    if (readers[i] != NULL && readers[i]->probe (bytes))
       return readers[i];
   return NULL;
 }

@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#include "base/kept.h"
 #include "sightline/error.h"
 #include "postprocess/params.h"
 #include "postprocess/plugin.h"
@@ -33,6 +34,9 @@ static const char *const model_params[] = { THRESHOLD, "task", "stride", "imgsz"
 #define MOST_SUGGESTED 2
 
 #define SL_DECODER_ENTRY(name) &sl_decoder_##name,
+
+/* Of this build. */
+static const char *const left_out[] = { SL_DECODERS_LEFT_OUT };
 
 /* In the order in which they are tried when none is named. */
 static const SlDecoder *const decoders[] = { SL_DECODERS (SL_DECODER_ENTRY) };
@@ -93,6 +97,8 @@ refuse_all (const SlDecoderConfig *config, GError **error)
   for (guint i = G_N_ELEMENTS (decoders); i-- > 0 && n < MOST_SUGGESTED;)
     if (decoders[i]->matches != NULL && would_take (decoders[i], config))
       g_string_append_printf (text, "%sdecoder=%s", n++ == 0 ? "; try " : " or ", decoders[i]->name);
+  if (left_out[0] != NULL)
+    g_string_append (text, "; perhaps the one that does " SL_LEFT_OUT);
   g_string_append (text, n == 0 ? "; sightline infer gives their numbers, docs/predictions.md lists the decoders"
                                 : "; docs/predictions.md lists all decoders");
   g_set_error_literal (error, SL_ERROR, SL_ERROR_SHAPE, text->str);
@@ -110,7 +116,9 @@ find_decoder (const char *name, const SlDecoderConfig *config, GError **error)
   }
   g_autoptr (GError) cause = NULL;
   const SlDecoder *plugin = sl_decoder_plugin_find (name, &cause);
-  if (plugin == NULL && cause == NULL) {
+  if (plugin == NULL && cause == NULL && g_strv_contains (left_out, name)) {
+    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "decoder %s " SL_LEFT_OUT ", or with %s in its option decoders", name, name);
+  } else if (plugin == NULL && cause == NULL) {
     g_autofree char *names = sl_decoder_names ();
     g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "decoder: expected one of %s, got '%s'; a plug-in is named by its path, ./%s.so",
                  names, name, name);

@@ -27,7 +27,7 @@ rm -f "$folder"/sightline_[0-9]*.buildinfo "$folder"/sightline_[0-9]*.changes
 mkdir "$folder/sightline"
 git ls-files -z | tar -c --null --files-from=- | tar -x -C "$folder/sightline"
 git rev-parse --short=12 HEAD >"$folder/sightline/.commit" 2>/dev/null || true
-(cd "$folder/sightline" && DEB_BUILD_OPTIONS="${DEB_BUILD_OPTIONS:-} parallel=$(nproc)" dpkg-buildpackage -b -us -uc >../build.log 2>&1) || {
+(cd "$folder/sightline" && DEB_BUILD_OPTIONS="${DEB_BUILD_OPTIONS:+$DEB_BUILD_OPTIONS }parallel=$(nproc)" dpkg-buildpackage -b -us -uc >../build.log 2>&1) || {
   tail -40 "$folder/build.log" >&2
   echo "scripts/deb.sh: the build failed; $folder/build.log has all of it" >&2
   exit 1

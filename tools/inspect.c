@@ -15,6 +15,7 @@
 #include "base/json.h"
 #include "tools/command.h"
 #include "tools/contract_preview.h"
+#include "tools/needs.h"
 #include "tools/options.h"
 
 #define SHOWN_LABELS 5
@@ -404,17 +405,19 @@ run_inspect (int argc, char **argv)
   g_auto (GStrv) rest = NULL;
   g_autoptr (GError) error = NULL;
   g_auto (Report) report = { 0 };
-  gboolean json = FALSE, passes = FALSE, operators = FALSE, nodes = FALSE;
+  gboolean json = FALSE, passes = FALSE, operators = FALSE, nodes = FALSE, needs = FALSE;
   const GOptionEntry entries[] = {
     { "operators", 0, 0, G_OPTION_ARG_NONE, &operators, "List the operators that run, without a MODEL", NULL },
     { "json", 'j', 0, G_OPTION_ARG_NONE, &json, "Print one JSON object", NULL },
     { "nodes", 0, 0, G_OPTION_ARG_NONE, &nodes, "Show each node, by the name of its result in the file", NULL },
+    { "needs", 0, 0, G_OPTION_ARG_NONE, &needs,
+      "List what a build keeps that is for the MODELs alone, as meson's option operators reads it", NULL },
     { "passes", 0, 0, G_OPTION_ARG_NONE, &passes, "Show what each rewrite of the graph changed", NULL },
     { NULL }
   };
   g_autofree GOptionEntry *more = sl_model_options_entries (&options);
-  int status =
-    sl_options_parse ("inspect", "MODEL", "Shows what a model takes and gives, and what runs it.", NULL, argc, argv, entries, more, &rest);
+  int status = sl_options_parse ("inspect", "MODEL...", "Shows what a model takes and gives, and what runs it.", NULL, argc, argv, entries,
+                                 more, &rest);
   if (status >= 0)
     goto done;
   if (operators && g_strv_length (rest) > 0) {
@@ -426,12 +429,16 @@ run_inspect (int argc, char **argv)
     status = SL_EXIT_OK;
     goto done;
   }
-  if (g_strv_length (rest) != 1) {
-    status = sl_options_usage ("inspect", "expected one MODEL, got %u", g_strv_length (rest));
+  if (needs ? g_strv_length (rest) == 0 : g_strv_length (rest) != 1) {
+    status = sl_options_usage ("inspect", "expected one MODEL%s, got %u", needs ? " or more" : "", g_strv_length (rest));
     goto done;
   }
   if (!sl_model_options_check ("inspect", &options)) {
     status = SL_EXIT_USAGE;
+    goto done;
+  }
+  if (needs) {
+    status = sl_print_needs (rest, &options);
     goto done;
   }
   options.model = g_strdup (rest[0]);

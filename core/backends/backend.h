@@ -98,6 +98,9 @@ extern const SlBackend sl_backend_int8, sl_backend_float, sl_backend_xnnpack, sl
 
 /** sl_host_need_scratch: a step needs @bytes of @host's scratch for each thread; they begin aligned as tensors do. */
 void sl_host_need_scratch (SlHost *host, gsize bytes);
+/** sl_backends_for: (transfer container): names of the backends that can run some node of @graph, NULL-terminated; which of them do may depend on
+ *  the processor. */
+const char **sl_backends_for (const SlGraph *graph);
 /** sl_backends_get: (nullable): row @i of the table, the preferred ones first; NULL past the last. */
 const SlBackend *sl_backends_get (guint i);
 /** sl_backends_choose: (transfer full): by node who runs it, NULL for views: the first row that supports it and is faster.

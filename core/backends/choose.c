@@ -4,8 +4,21 @@
 
 #include <string.h>
 
+#include "base/kept.h"
+
 /* The preferred first; the last one supports every node. */
-static const SlBackend *const rows[] = { &sl_backend_int8, &sl_backend_float, &sl_backend_xnnpack, &sl_backend_plain };
+static const SlBackend *const rows[] = {
+#if SL_KEEPS(backend, int8)
+  &sl_backend_int8,
+#endif
+#if SL_KEEPS(backend, float)
+  &sl_backend_float,
+#endif
+#if SL_KEEPS(backend, xnnpack)
+  &sl_backend_xnnpack,
+#endif
+  &sl_backend_plain,
+};
 
 G_STATIC_ASSERT (G_N_ELEMENTS (rows) <= SL_MAX_BACKENDS);
 
@@ -25,6 +38,20 @@ const SlBackend *
 sl_backends_get (guint i)
 {
   return i < G_N_ELEMENTS (rows) ? rows[i] : NULL;
+}
+
+const char **
+sl_backends_for (const SlGraph *graph)
+{
+  const char **names = g_new0 (const char *, G_N_ELEMENTS (rows) + 1);
+  guint n = 0;
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
+    for (guint k = 0; k < sl_graph_n_nodes (graph); k++)
+      if (rows[i]->supports (graph, sl_graph_node (graph, k))) {
+        names[n++] = rows[i]->name;
+        break;
+      }
+  return names;
 }
 
 static guint

@@ -9,11 +9,14 @@
 #include <dlfcn.h>
 #include <string.h>
 
+#include "base/kept.h"
 #include "base/show.h"
 #include "base/suggest.h"
 #include "sightline/error.h"
 
-static const SlRuntime *const rows[] = { &sl_runtime_onnxruntime, &sl_runtime_tflite };
+/* NULL: left out of this build. */
+static const SlRuntime *const rows[] = { SL_KEEPS (runtime, onnxruntime) ? &sl_runtime_onnxruntime : NULL,
+                                         SL_KEEPS (runtime, tflite) ? &sl_runtime_tflite : NULL };
 
 /* A library that is open. */
 typedef struct
@@ -30,7 +33,7 @@ const SlRuntime *
 sl_runtime_find (const char *name)
 {
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
-    if (g_strcmp0 (rows[i]->name, name) == 0)
+    if (rows[i] != NULL && g_strcmp0 (rows[i]->name, name) == 0)
       return rows[i];
   return NULL;
 }
@@ -141,7 +144,7 @@ const char *
 sl_external_for_format (const char *format)
 {
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
-    if (g_strcmp0 (rows[i]->format, format) == 0)
+    if (rows[i] != NULL && g_strcmp0 (rows[i]->format, format) == 0)
       return rows[i]->name;
   return NULL;
 }

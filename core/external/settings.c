@@ -2,6 +2,7 @@
 /* What properties say of the backend, checked. */
 #include <string.h>
 
+#include "base/kept.h"
 #include "base/show.h"
 #include "core/external/library.h"
 #include "sightline/error.h"
@@ -51,7 +52,8 @@ sl_backend_settings_check (const SlBackendSettings *settings, GError **error)
   const gboolean ours = is_given (settings, SL_BACKEND_OURS), either = is_given (settings, SL_BACKEND_AUTO);
   if (!ours && !either && sl_runtime_find (settings->backend) == NULL) {
     g_autofree char *shown = sl_show (settings->backend, SL_SHOW_MESSAGE);
-    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "backend=%s: expected " SL_BACKEND_NAMES, shown);
+    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "backend=%s: expected " SL_BACKEND_NAMES "%s", shown,
+                 SL_KEEPS (runtime, onnxruntime) ? "" : "; the runtimes of others are left out of this build, by meson's option runtimes");
     return FALSE;
   }
   return check_options (settings->options, error)

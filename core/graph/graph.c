@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#include "base/kept.h"
 #include "sightline/error.h"
 #include "core/graph/graph_private.h"
 
@@ -21,6 +22,7 @@ sl_graph_new (GBytes *bytes)
   graph->work_limit = SL_MAX_WORK;
   graph->tensors = g_array_new (FALSE, TRUE, sizeof (SlTensor));
   graph->nodes = g_array_new (FALSE, TRUE, sizeof (SlNode));
+  graph->imports = g_hash_table_new (g_str_hash, g_str_equal);
   return graph;
 }
 
@@ -93,6 +95,7 @@ sl_graph_unref (SlGraph *graph)
   g_free (graph->identity);
   g_array_unref (graph->tensors);
   g_array_unref (graph->nodes);
+  g_hash_table_unref (graph->imports);
   sl_arena_free (graph->arena);
   if (graph->source != NULL && graph->destroy_source != NULL)
     graph->destroy_source (graph->source);
@@ -223,9 +226,13 @@ sl_graph_add_node (SlGraph *graph, SlOpType type, guint index, const gint32 *inp
                    const SlOpParams *params, GError **error)
 {
   g_return_val_if_fail (!graph->prepared, FALSE);
+  g_return_val_if_fail (type > SL_OP_INVALID && type < SL_OP_COUNT, FALSE);
   const SlOp *op = sl_op_get (type);
-  g_return_val_if_fail (op != NULL, FALSE);
 
+  if (op == NULL) {
+    g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED, "node %u: operator %s " SL_LEFT_OUT, index, sl_op_name (type));
+    return FALSE;
+  }
   if (graph->nodes->len >= SL_MAX_NODES) {
     g_set_error (error, SL_ERROR, SL_ERROR_LIMIT, "more than %d nodes", SL_MAX_NODES);
     return FALSE;
@@ -243,7 +250,20 @@ sl_graph_add_node (SlGraph *graph, SlOpType type, guint index, const gint32 *inp
   if (params != NULL)
     node.params = *params;
   g_array_append_val (graph->nodes, node);
+  graph->given[type] = TRUE;
   return TRUE;
+}
+
+void
+sl_graph_note_import (SlGraph *graph, const char *name)
+{
+  g_hash_table_add (graph->imports, (gpointer) name);
+}
+
+const char **
+sl_graph_imports (const SlGraph *graph)
+{
+  return (const char **) g_hash_table_get_keys_as_array (graph->imports, NULL);
 }
 
 gboolean

@@ -78,6 +78,8 @@ gint32 sl_graph_add_tensor (SlGraph *graph, const SlTensor *tensor, GError **err
  *  @index is the node's number in the file. FALSE with @error set otherwise. */
 gboolean sl_graph_add_node (SlGraph *graph, SlOpType op, guint index, const gint32 *inputs, guint n_inputs, const gint32 *outputs,
                             guint n_outputs, const SlOpParams *params, GError **error);
+/** sl_graph_note_import: a row of the reader's own table was needed, by its @name, which stays. */
+void sl_graph_note_import (SlGraph *graph, const char *name);
 /** sl_graph_settle_node: checks the node added last, infers its outputs' shapes and, where it reads constants only, puts constants in its
  *  place. For readers whose next nodes depend on shapes and values; its inputs must be settled, too. */
 gboolean sl_graph_settle_node (SlGraph *graph, GError **error);
@@ -130,6 +132,8 @@ guint sl_graph_batch (const SlGraph *graph);
 void sl_graph_batch_shape (const SlGraph *graph, gsize elements, gint32 first, gint32 *dims, guint rank);
 /** sl_graph_whole: (transfer none) (nullable): see sl_graph_set_whole(). */
 const char *sl_graph_whole (const SlGraph *graph);
+/** sl_graph_imports: (transfer container): the names of sl_graph_note_import(), in no order, NULL-terminated. */
+const char **sl_graph_imports (const SlGraph *graph);
 guint sl_graph_n_tensors (const SlGraph *graph);
 guint sl_graph_n_nodes (const SlGraph *graph);
 const SlTensor *sl_graph_tensor (const SlGraph *graph, gint32 index);

@@ -15,8 +15,10 @@ struct _SlGraph
   gatomicrefcount refs;
   GBytes *bytes;
   SlArena *arena;
-  GArray *tensors; /* of SlTensor */
-  GArray *nodes;   /* of SlNode, execution order */
+  GArray *tensors;             /* of SlTensor */
+  GArray *nodes;               /* of SlNode, execution order */
+  GHashTable *imports;         /* sl_graph_note_import() */
+  gboolean given[SL_OP_COUNT]; /* whether the reader added a node of it */
   guint n_inputs, n_outputs;
   guint n_held, n_carried;                          /* that stand behind the inputs and the outputs */
   gint32 inputs[SL_MAX_IO], outputs[SL_MAX_IO];     /* those of the model and, behind them, those of sl_graph_hold_input() */

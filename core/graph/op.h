@@ -467,6 +467,8 @@ typedef struct
 
 /** sl_op_get: (nullable): the row of @type. */
 const SlOp *sl_op_get (SlOpType type);
+/** sl_op_type_name: (transfer none): as in the list above, also of operators that are left out of this build. */
+const char *sl_op_type_name (SlOpType op);
 /** sl_op_name: (transfer none): TensorFlow Lite's name of the operator, "CONV_2D". */
 const char *sl_op_name (SlOpType op);
 /** sl_op_supported_names: (transfer container): every supported operator, sorted, NULL-terminated. */

@@ -3,11 +3,16 @@
 #include "core/ops/ops.h"
 
 #include <stdlib.h>
-#include <string.h>
 
-#define SL_OPERATOR_ENTRY(type, row) [SL_OP_##type] = &sl_op_##row,
+#include "base/kept.h"
 
+#define SL_OPERATOR_ENTRY(type, row) [SL_OP_##type] = SL_KEEPS (operator, type) ? &sl_op_##row : NULL,
+#define SL_OPERATOR_NAME(type, row) [SL_OP_##type] = #type,
+#define SL_OPERATOR_NUMBER(type, row) SL_OP_##type,
+
+/* NULL: left out of this build. */
 static const SlOp *const rows[SL_OP_COUNT] = { SL_OPERATORS (SL_OPERATOR_ENTRY) };
+static const char *const type_names[SL_OP_COUNT] = { [SL_OP_INVALID] = "INVALID", SL_OPERATORS (SL_OPERATOR_NAME) };
 
 const SlOp *
 sl_op_get (SlOpType type)
@@ -16,10 +21,16 @@ sl_op_get (SlOpType type)
 }
 
 const char *
+sl_op_type_name (SlOpType op)
+{
+  return type_names[(guint) op < SL_OP_COUNT ? op : SL_OP_INVALID];
+}
+
+const char *
 sl_op_name (SlOpType op)
 {
   const SlOp *row = sl_op_get (op);
-  return row != NULL ? row->name : "INVALID";
+  return row != NULL ? row->name : sl_op_type_name (op);
 }
 
 static int
@@ -31,10 +42,12 @@ compare_names (const void *a, const void *b)
 const char **
 sl_op_supported_names (void)
 {
-#define SL_OPERATOR_NAME(type, row) sl_op_##row.name,
-  const char *listed[] = { SL_TFLITE_OPERATORS (SL_OPERATOR_NAME) };
+  static const SlOpType listed[] = { SL_TFLITE_OPERATORS (SL_OPERATOR_NUMBER) };
   const char **names = g_new0 (const char *, G_N_ELEMENTS (listed) + 1);
-  memcpy (names, listed, sizeof listed);
-  qsort (names, G_N_ELEMENTS (listed), sizeof names[0], compare_names);
+  guint n = 0;
+  for (guint i = 0; i < G_N_ELEMENTS (listed); i++)
+    if (rows[listed[i]] != NULL)
+      names[n++] = rows[listed[i]]->name;
+  qsort (names, n, sizeof names[0], compare_names);
   return names;
 }

@@ -14,6 +14,28 @@ static const SlPass *const passes[] = {
 
 G_STATIC_ASSERT (G_N_ELEMENTS (passes) <= SL_MAX_PASSES);
 
+/* What passes make nodes of; SL_OP_INVALID: of many operators. */
+static const struct
+{
+  SlOpType of, made;
+} rewrites[] = {
+  { SL_OP_INVALID, SL_OP_LOOKUP },
+  { SL_OP_INVALID, SL_OP_RESHAPE },
+  { SL_OP_ARG_MAX, SL_OP_RESIZE_ARG_MAX },
+  { SL_OP_CONV_2D, SL_OP_DEPTHWISE_CONV_2D },
+  { SL_OP_FULLY_CONNECTED, SL_OP_BATCH_MATMUL },
+  { SL_OP_MEAN, SL_OP_AVERAGE_POOL_2D },
+};
+
+gboolean
+sl_passes_make (SlOpType of, SlOpType made)
+{
+  gboolean does = FALSE;
+  for (guint i = 0; i < G_N_ELEMENTS (rewrites); i++)
+    does |= rewrites[i].made == made && (rewrites[i].of == SL_OP_INVALID || rewrites[i].of == of);
+  return does;
+}
+
 void
 sl_pass_index_init (SlPassIndex *index, const SlGraph *graph)
 {

@@ -47,6 +47,9 @@ guint sl_passes_run (SlGraph *graph);
 guint sl_passes_count (void);
 const char *sl_passes_name (guint i);
 
+/** sl_passes_make: whether a pass makes a node of @made of one of @of. */
+gboolean sl_passes_make (SlOpType of, SlOpType made);
+
 void sl_pass_index_init (SlPassIndex *index, const SlGraph *graph);
 void sl_pass_index_clear (SlPassIndex *index);
 /** sl_pass_producer: (nullable): the node that makes @tensor, unless it was removed. */

@@ -304,6 +304,15 @@ sl_graph_prepare (SlGraph *graph, GError **error)
   return TRUE;
 }
 
+const char *
+sl_graph_may_need (const SlGraph *graph, SlOpType op)
+{
+  gboolean may = graph->given[op];
+  for (guint of = 1; of < SL_OP_COUNT; of++)
+    may |= graph->given[of] && sl_passes_make ((SlOpType) of, op);
+  return may ? sl_op_type_name (op) : NULL;
+}
+
 guint
 sl_graph_n_passes (const SlGraph *graph)
 {

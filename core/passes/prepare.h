@@ -15,6 +15,8 @@ gboolean sl_graph_prepare (SlGraph *graph, GError **error);
 guint sl_graph_n_passes (const SlGraph *graph);
 /** sl_graph_pass: (transfer none): name of rewrite @i and in how many places it changed the graph. */
 const char *sl_graph_pass (const SlGraph *graph, guint i, guint *changes);
+/** sl_graph_may_need: (nullable): sl_op_type_name() of @op where the graph has a node of it, as it was read or as rewrites may leave it. */
+const char *sl_graph_may_need (const SlGraph *graph, SlOpType op);
 /** sl_graph_quantized_input: (transfer none) (nullable): what the QUANTIZE of a prepared graph's only input makes; NULL when
  *  there is none, when something else reads the input too, and when its result is an output of the model. */
 const SlTensor *sl_graph_quantized_input (const SlGraph *graph);

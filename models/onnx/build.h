@@ -186,10 +186,12 @@ gboolean onnx_run_graph (Onnx *o);
 typedef struct
 {
   const char *op;
-  void (*convert) (Onnx *o);
-  SlOpType type; /* for converters of many operators */
+  void (*convert) (Onnx *o); /* (nullable): left out of this build */
+  SlOpType type;             /* for converters of many operators */
 } OnnxOp;
 
+/** onnx_convert: the current node by its row, which there is. */
+void onnx_convert (Onnx *o);
 /** onnx_op_find: (nullable). */
 const OnnxOp *onnx_op_find (const char *domain, const char *op);
 const OnnxOp *onnx_current (const Onnx *o);

@@ -145,7 +145,7 @@ onnx_run_graph (Onnx *o)
   for (guint i = 0; i < graph->nodes->len && o->error == NULL; i++) {
     o->node = &g_array_index (graph->nodes, OnnxNode, i);
     if (live[i])
-      onnx_current (o)->convert (o);
+      onnx_convert (o);
   }
   if (o->error == NULL)
     o->node = outer;

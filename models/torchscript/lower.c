@@ -169,7 +169,7 @@ ts_onnx_all (TsProgram *program, const char *op, OnnxValue *const *inputs, guint
     names[n + i] = i == 0 ? output_name (program) : texts[n + i];
   }
   o->node = &node;
-  onnx_op_find ("", op)->convert (o);
+  onnx_convert (o);
   for (guint i = 0; i < n_outputs; i++)
     outputs[i] = g_hash_table_lookup (program->scope.values, names[n + i]);
   o->node = NULL;

@@ -68,6 +68,28 @@ def test_inspect_json():
     assert described["arena_bytes"] >= described["arena_lower_bound"]
 
 
+def test_inspect_needs():
+    """What a build keeps: of the file what was read, of rewriting what may come of it; several models together."""
+    one = run("inspect", "--needs", model("brightest_channel.tflite")).expect(0).out.splitlines()
+    for line in ("reader tflite", "operator MEAN", "operator AVERAGE_POOL_2D", "decoder labels", "backend plain"):
+        assert line in one, line
+    assert one == sorted(set(one)) and not [line for line in one if line.startswith("onnx ")]
+    assert "operator CONV_2D" not in one and "operator RESIZE_BILINEAR" not in one
+    both = run("inspect", "--needs", model("brightest_channel.tflite"), model("add.tflite")).expect(0).out.splitlines()
+    assert set(one) < set(both) and "operator ADD" in both
+    run("inspect", "--needs").expect(2, "expected one MODEL or more, got 0")
+    run("inspect", "--needs", model("brightest_channel.tflite"), "missing.tflite").expect(1, "missing.tflite")
+
+
+def test_inspect_needs_onnx():
+    needs = run("inspect", "--needs", data("models", "mobilenet_v2_quant.onnx")).expect(0).out.splitlines()
+    with open(data("models", "mobilenet_v2_quant.onnx"), "rb") as file:
+        whole = file.read()
+    names = [line[len("onnx "):] for line in needs if line.startswith("onnx ")]
+    assert "QLinearConv" in names and "reader onnx" in needs
+    assert all(name.encode() in whole for name in names)
+
+
 def test_inspect_problems():
     described = json.loads(run("inspect", "--json", model("float_range.tflite")).expect(0).out)
     assert described["picture"]["range_known"] is False and "mean" in described["problem"]

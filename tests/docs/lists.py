@@ -31,7 +31,7 @@ def main():
         "operators in docs/operators.md": (
             set(re.findall(r"\bX \((\w+), \w+\)", read("core", "graph", "op.h").split("SL_TFLITE_OPERATORS(X)")[1].split("\n\n")[0])),
             operators_below("## TensorFlow Lite", r"[A-Z][A-Z0-9_]+")),
-        "ONNX operators in docs/operators.md": (set(re.findall(r'\{ "(\w+)"', read("models", "onnx", "table.c"))), operators_below("## ONNX")),
+        "ONNX operators in docs/operators.md": (set(re.findall(r'\{ (?:ROW \(|")(\w+)', read("models", "onnx", "table.c"))), operators_below("## ONNX")),
         "TorchScript operators in docs/operators.md": (
             {name.replace("aten::", "") for path in glob.glob(os.path.join(ROOT, "models", "torchscript", "ops_*.c"))
              for name in re.findall(r'(?m)^  \{ "(\w+::\w+)"', read(path))},

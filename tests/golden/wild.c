@@ -10,6 +10,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/passes/prepare.h"
 #include "core/runtime/session.h"
 #include "models/model.h"
 #include "tests/support/testdata.h"
@@ -111,6 +112,8 @@ test_case (gconstpointer data)
   g_autoptr (SlModel) model = sl_model_load (path, NULL, &error);
   g_assert_no_error (error);
   SlGraph *graph = sl_model_graph (model);
+  for (guint i = 0; i < sl_graph_n_nodes (graph); i++) /* a build for this model keeps it */
+    g_assert_nonnull (sl_graph_may_need (graph, sl_graph_node (graph, i)->op));
   g_autoptr (SlSession) session = sl_session_new (graph, 2, &error);
   g_assert_no_error (error);
   const SlTensor *input = sl_graph_input_tensor (graph, 0);

@@ -68,6 +68,8 @@ load (const OnnxModel *m, GError **error)
   g_autoptr (SlGraph) graph = sl_graph_new (bytes);
   const gboolean good =
     sl_reader_onnx.read (bytes, &(SlReaderSource){ .path = "memory" }, graph, &metadata, error) && sl_graph_prepare (graph, error);
+  for (guint i = 0; good && i < sl_graph_n_nodes (graph); i++) /* a build for this model keeps it */
+    g_assert_nonnull (sl_graph_may_need (graph, sl_graph_node (graph, i)->op));
   sl_model_metadata_clear (&metadata);
   return good ? g_steal_pointer (&graph) : NULL;
 }

@@ -173,6 +173,8 @@ load (OpModel *m, GError **error)
   const gboolean good =
     sl_reader_tflite.read (bytes, &(SlReaderSource){ .path = "memory", .keep_activations = TRUE }, graph, &metadata, error)
     && sl_graph_prepare (graph, error);
+  for (guint i = 0; good && i < sl_graph_n_nodes (graph); i++) /* a build for this model keeps it */
+    g_assert_nonnull (sl_graph_may_need (graph, sl_graph_node (graph, i)->op));
   sl_model_metadata_clear (&metadata);
   return good ? g_steal_pointer (&graph) : NULL;
 }
