@@ -35,12 +35,14 @@ SlSession *sl_model_session_new (SlModel *model, guint threads, char **notice, G
  * @ours_ms, @theirs_ms: the shortest run
  * @ours_cpu_ms, @theirs_cpu_ms: processor time of a run, of all threads, the mean
  * @difference: largest difference of two values of an output, as a share of the largest magnitude in ours, of floats at least 0.001
+ * @apart: largest difference of two values
+ * @same_top: the largest value of each output is at the same place
  * @agrees: @difference is at most SL_BACKEND_AGREEMENT
  */
 typedef struct
 {
-  gdouble ours_ms, theirs_ms, ours_cpu_ms, theirs_cpu_ms, difference;
-  gboolean agrees;
+  gdouble ours_ms, theirs_ms, ours_cpu_ms, theirs_cpu_ms, difference, apart;
+  gboolean same_top, agrees;
 } SlBackendTrial;
 
 /** Results that differ by more, as a share of an output's largest magnitude, are another model's. */

@@ -49,6 +49,7 @@ struct _SlModel
   SlFixedInputs *fixed;      /* while it is loaded */
   SlExternalModel *external; /* (nullable) */
   gboolean falls_back, backend_by_file;
+  SlPrecision precision;
   char *notice; /* (nullable) */
 };
 
@@ -110,10 +111,10 @@ identity_of (const SlModel *model, const SlModelLoadOptions *options, gboolean s
   const SlFileStamp *file = &model->stamp;
   return g_strdup_printf (
     "%" G_GUINT64_FORMAT ":%" G_GUINT64_FORMAT " %" G_GINT64_FORMAT " bytes, written %" G_GINT64_FORMAT ", changed %" G_GINT64_FORMAT
-    ", limits %" G_GSIZE_FORMAT " %" G_GUINT64_FORMAT ", %s, %s, inputs %016" G_GINT64_MODIFIER "x, shape %s",
+    ", limits %" G_GSIZE_FORMAT " %" G_GUINT64_FORMAT ", %s, %s, %s, inputs %016" G_GINT64_MODIFIER "x, shape %s",
     file->device, file->inode, file->size, file->written, file->changed,
     options->tensor_limit > 0 ? options->tensor_limit : SL_MAX_TENSOR_BYTES, options->work_limit > 0 ? options->work_limit : SL_MAX_WORK,
-    skips ? "no quantize" : "whole", options->keep_activations ? "activations kept" : "activations rounded",
+    skips ? "no quantize" : "whole", sl_precision_name (model->precision), options->keep_activations ? "activations kept" : "activations rounded",
     sl_fixed_inputs_hash (model->fixed), options->input_shape != NULL ? options->input_shape : "");
 }
 
@@ -197,6 +198,7 @@ start_graph (SlModel *model, int *fd, const SlModelLoadOptions *options, const S
   sl_graph_set_source (graph, source, source_free);
   sl_graph_set_file (graph, image);
   sl_graph_set_limit (graph, options->tensor_limit);
+  sl_graph_set_precision (graph, model->precision);
   return graph;
 }
 
@@ -403,13 +405,29 @@ is_ours (const SlModelLoadOptions *options)
   return backend == NULL || backend[0] == '\0' || strcmp (backend, SL_BACKEND_OURS) == 0;
 }
 
+/* Says where a precision that was asked for changes nothing. */
+static void
+note_precision (SlModel *model)
+{
+  gboolean changes = model->precision == SL_PRECISION_FLOAT || model->external != NULL || model->notice != NULL;
+  for (guint i = 0; i < sl_graph_n_nodes (model->graph) && !changes; i++) {
+    const SlNode *node = sl_graph_node (model->graph, i);
+    changes =
+      (node->op == SL_OP_CONV_2D || node->op == SL_OP_FULLY_CONNECTED) && sl_node_input (model->graph, node, 0)->dtype == SL_DTYPE_F32;
+  }
+  if (!changes)
+    model->notice = g_strdup_printf ("precision=%s changes nothing: none of its convolutions and fully connected layers computes in floats",
+                                     sl_precision_name (model->precision));
+}
+
 /* As the backend wants it. */
 static gboolean
 load_for (SlModel *model, const SlContractOverrides *overrides, const SlModelLoadOptions *options, GError **error)
 {
   const char *backend = is_ours (options) ? SL_BACKEND_OURS : options->backend.backend;
   g_autoptr (GError) failed = NULL;
-  if (!sl_backend_settings_check (&options->backend, error))
+  if (!sl_backend_settings_check (&options->backend, error)
+      || !sl_precision_parse (options->backend.precision, &model->precision, error))
     return FALSE;
   const gboolean chosen = strcmp (backend, SL_BACKEND_AUTO) == 0;
   if (chosen)
@@ -500,6 +518,10 @@ sl_model_load_with (const char *path, const SlContractOverrides *overrides, cons
   if (backend != NULL)
     settled.backend.backend = backend;
   model->backend_by_file = backend != NULL;
+  const gboolean may_be_ours = is_ours (&settled) || strcmp (settled.backend.backend, SL_BACKEND_AUTO) == 0;
+  g_autofree char *precision = may_be_ours ? read_backend (&settled, settled.backend.precision, info, "precision") : NULL;
+  if (precision != NULL)
+    settled.backend.precision = precision;
   g_autofree char *provider = is_ours (&settled) ? NULL : read_backend (&settled, settled.backend.provider, info, "provider");
   if (provider != NULL)
     settled.backend.provider = provider;
@@ -515,6 +537,7 @@ sl_model_load_with (const char *path, const SlContractOverrides *overrides, cons
     sl_show_error (error);
     return NULL;
   }
+  note_precision (model);
   return g_steal_pointer (&model);
 }
 

@@ -117,6 +117,11 @@ static const SlProperty properties[] = {
     "With another backend: Sightline runs the model, with a warning, where the backend is not there, refuses the model, or fails while frames flow; "
     "else that is an error",
     SL_PROPERTY_BOOL, AT (fallback), 0, 1, 0, NULL, TRUE },
+  { "precision", "Precision",
+    "Of the model's layers of floats, where Sightline runs it: float; bf16 or fp16: their weights in 16 bits, faster and smaller where the processor has "
+    "instructions for that, with results that differ (sightline bench model --precision shows by how much); unset = what MODEL.modelinfo says, "
+    "else float",
+    SL_PROPERTY_STRING, AT (precision), 0, 0, 0, NULL, TRUE },
   { "mean", "Mean",
     "Overrides the model: real input = (byte - mean) / std, byte in 0..255; one number or one a channel, such as mean=127.5 or "
     "mean=123.7,116.3,103.5",

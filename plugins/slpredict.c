@@ -91,6 +91,7 @@ static const struct
   { INFER, "provider-options" },
   { INFER, "delegate" },
   { INFER, "fallback" },
+  { INFER, "precision" },
   { POSTPROCESS, "track" },
   { NORMALIZE, "inference-interval" },
   { NORMALIZE, "object-class" },

@@ -13,7 +13,7 @@ G_BEGIN_DECLS
 typedef struct
 {
   char *model, *labels, *threads, *mean, *std, *decoder, *input_shape, *fixed_inputs, *black_box, *backend, *provider, *provider_options,
-    *delegate;
+    *delegate, *precision;
   gint tensor_limit, work_limit, colour, fit, layout, black_box_seconds, black_box_limit, black_box_files;
   gboolean fallback;
 } SlInferSettings;

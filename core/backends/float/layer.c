@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/half.h"
 #include "core/backends/float/layer.h"
 #include "core/ops/kernels/kernels.h"
 
@@ -23,6 +24,10 @@
 /* Most activations of a row: their places are stored in 16 bits, and a tile of them stays in the second cache. */
 #define SPARSE_DEPTH 2048
 #define FIRST_CACHE 32768
+/* Layers of less depth keep their weights in floats: they are not what takes the time. */
+#define LEAST_DEPTH 32
+/* Products of pairs take as long as this part of as many of floats, the rounding of activations included. */
+#define PAIRS_STEP 0.6
 /* Elements of a work item of an addition. */
 #define PIECE 16384
 /* Most channels of a PRELU: their slopes again and again to whole registers stay in the second cache. */
@@ -158,7 +163,7 @@ set_tiles (SlFloatLayer *layer, guint threads)
 {
   const SlFloatIsa *isa = layer->isa;
   const gint32 channels = layer->channels / layer->groups, width = (layer->deep ? 1 : isa->lanes) * isa->max_groups;
-  const gsize panel_bytes = (gsize) layer->depth * (gsize) width * sizeof (gfloat);
+  const gsize panel_bytes = (gsize) layer->depth * (gsize) width * (layer->weights == SL_FLOAT_SINGLE ? sizeof (gfloat) : sizeof (guint16));
   const gint32 pieces = threads > 1 ? CLAMP ((gint32) layer->cost_us, 1, 4 * (gint32) threads) : 1;
   gint32 rows = 8 * isa->max_rows;
   layer->n_panels = (channels + width - 1) / width * layer->groups;
@@ -222,6 +227,14 @@ deep_run_length (const SlFloatLayer *layer, gint32 lanes)
   return layer->depth / rows / (deep_taps_apart (layer, lanes) ? layer->window.filter_w : 1);
 }
 
+/* Whether @isa multiplies the layer's activations and weights as pairs of 16 bits. */
+static gboolean
+goes_by_pairs (const SlFloatLayer *layer, const SlFloatIsa *isa)
+{
+  return layer->precision == SL_PRECISION_BF16 && (layer->mode == SL_FLOAT_DIRECT || layer->mode == SL_FLOAT_WINDOW) && layer->groups == 1
+         && layer->depth >= LEAST_DEPTH && sl_float_pairs (isa) != NULL;
+}
+
 /* Multiply-adds of a row of the output with those of empty lanes, and what takes as long. */
 static gdouble
 row_work (const SlFloatLayer *layer, const SlFloatIsa *isa, gboolean deep)
@@ -229,7 +242,7 @@ row_work (const SlFloatLayer *layer, const SlFloatIsa *isa, gboolean deep)
   const gint32 channels = layer->channels / layer->groups, lanes = isa->lanes;
   const gdouble depth = layer->depth;
   if (!deep)
-    return depth * ((channels + lanes - 1) / lanes * lanes);
+    return depth * ((channels + lanes - 1) / lanes * lanes) * (goes_by_pairs (layer, isa) ? PAIRS_STEP : 1);
   const gint32 length = deep_run_length (layer, lanes), registers = (length + lanes - 1) / lanes;
   return (depth / length * registers + DEEP_END) * lanes * channels;
 }
@@ -292,6 +305,48 @@ choose_sparse (SlFloatLayer *layer, const SlFloatIsa *isa, const SlTensor *weigh
   layer->isa = isa;
   layer->mode = SL_FLOAT_SPARSE;
   layer->deep = FALSE;
+}
+
+/* Whether all weights are finite numbers of at most @most. */
+static gboolean
+are_within (const SlTensor *weights, gfloat most)
+{
+  const gfloat *values = weights->data;
+  gboolean within = TRUE;
+  for (gsize i = 0; i < weights->bytes / sizeof values[0]; i++)
+    within &= fabsf (values[i]) <= most;
+  return within;
+}
+
+/* In what form a tile reads @weights, and the loops for that. Weights that have no finite number of 16 bits stay floats. */
+static void
+choose_weights (SlFloatLayer *layer, const SlTensor *weights)
+{
+  const SlFloatIsa *isa = layer->isa;
+  const gboolean tiles = (layer->mode == SL_FLOAT_DIRECT || layer->mode == SL_FLOAT_WINDOW) && !layer->deep && layer->depth >= LEAST_DEPTH;
+  if (!tiles || isa->gemm_half == NULL)
+    return;
+  if (layer->precision == SL_PRECISION_FP16 && are_within (weights, SL_HALF_MOST))
+    layer->weights = SL_FLOAT_HALF;
+  else if (layer->precision == SL_PRECISION_BF16 && are_within (weights, SL_BFLOAT_MOST))
+    layer->weights = goes_by_pairs (layer, isa) ? SL_FLOAT_PAIRS : SL_FLOAT_BFLOAT;
+  if (layer->weights == SL_FLOAT_PAIRS)
+    layer->cost_us = (guint) (layer->cost_us * PAIRS_STEP);
+}
+
+static void
+set_multiply (SlFloatLayer *layer, SlHost *host)
+{
+  const SlFloatIsa *isa = layer->isa;
+  layer->multiply = layer->deep                        ? isa->gemm_deep
+                    : layer->weights == SL_FLOAT_HALF   ? isa->gemm_half
+                    : layer->weights == SL_FLOAT_BFLOAT ? isa->gemm_bfloat
+                                                        : isa->gemm;
+  if (layer->weights != SL_FLOAT_PAIRS)
+    return;
+  layer->pairs = sl_float_pairs (isa);
+  layer->scratch = &host->scratch;
+  sl_host_need_scratch (host, SL_FLOAT_PAIRS_SCRATCH (isa->max_rows, layer->depth));
 }
 
 /* Tiles of rows, and where threads outnumber them, of channels. */
@@ -387,6 +442,7 @@ finish_transposed (SlFloatLayer *layer, SlHost *host, const SlNode *node)
     SlFloatLayer *part = &layer->parts[i];
     choose_loops (part, layer->isa);
     part->cost_us = cost_of (part);
+    set_multiply (part, host);
     set_tiles (part, host->threads);
     part->zeros = zeros_new (part, host->arena);
     part->scratch = &host->scratch;
@@ -414,10 +470,14 @@ sl_float_layer_new (const SlFloatIsa *isa, SlHost *host, const SlNode *node)
     set_elements (layer, host, node);
     return layer;
   }
+  const SlTensor *weights = sl_node_input (host->graph, node, 1);
+  layer->precision = sl_graph_precision (host->graph);
   const gdouble row = choose_loops (layer, isa);
-  choose_sparse (layer, isa, sl_node_input (host->graph, node, 1));
+  choose_sparse (layer, isa, weights);
   layer->cost_us = cost_of (layer);
   choose_winograd (layer, isa, row * layer->rows);
+  choose_weights (layer, weights);
+  set_multiply (layer, host);
   if (layer->mode == SL_FLOAT_DEPTHWISE)
     set_strip (layer);
   else if (layer->mode == SL_FLOAT_SPARSE)

@@ -247,6 +247,17 @@ sl_float_activate_rows (const SlFloatLayer *layer, gfloat *rows, gint32 n)
   activate_channels (layer, 0, layer->channels, n, rows);
 }
 
+/* A tile of rows by panels. */
+static void
+multiply (const SlFloatLayer *layer, gint32 panel, gint32 end, const SlFloatRows *rows, gfloat *c, gsize c_stride, guint thread)
+{
+  if (layer->pairs != NULL)
+    layer->pairs (&layer->gemm, panel, end, rows, layer->depth, c, c_stride,
+                  (guint16 *) (gpointer) (layer->scratch->memory + layer->scratch->bytes * thread));
+  else
+    layer->multiply (&layer->gemm, panel, end, rows, c, c_stride);
+}
+
 static void
 run_winograd (const void *data, guint item, guint thread)
 {
@@ -270,7 +281,7 @@ run_gemm (const void *data, guint item, guint thread)
     const gint32 rows = (left + pieces - 1) / pieces;
     const SlFloatRows found = direct ? direct_runs (run, first, rows, runs) : find_runs (run, at, rows, runs, copies);
     gfloat *c = run->y + (gsize) first * (gsize) layer->channels;
-    (layer->deep ? layer->isa->gemm_deep : layer->isa->gemm) (&layer->gemm, panel, end, &found, c, (gsize) layer->channels);
+    multiply (layer, panel, end, &found, c, (gsize) layer->channels, thread);
     activate (layer, panel, end, rows, c);
     first += rows;
     left -= rows;
@@ -290,7 +301,7 @@ run_places (const Run *run, const SlFloatPiece *piece, Output at, gint32 rows, g
   const gsize stride = (gsize) (inside ? part->transposed.stride_w * part->transposed.channels : part->channels);
   gfloat *to = inside ? line + sl_float_transposed_offset (part, at.x) : scratch;
   const SlFloatRows found = find_runs (run, at, rows, runs, copies);
-  (part->deep ? part->isa->gemm_deep : part->isa->gemm) (&part->gemm, piece->panel, piece->end, &found, to, stride);
+  part->multiply (&part->gemm, piece->panel, piece->end, &found, to, stride);
   if (!inside)
     sl_float_transposed_copy (piece, scratch, at.x, rows, line);
 }
