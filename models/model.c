@@ -109,13 +109,14 @@ static char *
 identity_of (const SlModel *model, const SlModelLoadOptions *options, gboolean skips)
 {
   const SlFileStamp *file = &model->stamp;
-  return g_strdup_printf (
-    "%" G_GUINT64_FORMAT ":%" G_GUINT64_FORMAT " %" G_GINT64_FORMAT " bytes, written %" G_GINT64_FORMAT ", changed %" G_GINT64_FORMAT
-    ", limits %" G_GSIZE_FORMAT " %" G_GUINT64_FORMAT ", %s, %s, %s, inputs %016" G_GINT64_MODIFIER "x, shape %s",
-    file->device, file->inode, file->size, file->written, file->changed,
-    options->tensor_limit > 0 ? options->tensor_limit : SL_MAX_TENSOR_BYTES, options->work_limit > 0 ? options->work_limit : SL_MAX_WORK,
-    skips ? "no quantize" : "whole", sl_precision_name (model->precision), options->keep_activations ? "activations kept" : "activations rounded",
-    sl_fixed_inputs_hash (model->fixed), options->input_shape != NULL ? options->input_shape : "");
+  return g_strdup_printf ("%" G_GUINT64_FORMAT ":%" G_GUINT64_FORMAT " %" G_GINT64_FORMAT " bytes, written %" G_GINT64_FORMAT
+                          ", changed %" G_GINT64_FORMAT ", limits %" G_GSIZE_FORMAT " %" G_GUINT64_FORMAT
+                          ", %s, %s, %s, inputs %016" G_GINT64_MODIFIER "x, shape %s",
+                          file->device, file->inode, file->size, file->written, file->changed,
+                          options->tensor_limit > 0 ? options->tensor_limit : SL_MAX_TENSOR_BYTES,
+                          options->work_limit > 0 ? options->work_limit : SL_MAX_WORK, skips ? "no quantize" : "whole",
+                          sl_precision_name (model->precision), options->keep_activations ? "activations kept" : "activations rounded",
+                          sl_fixed_inputs_hash (model->fixed), options->input_shape != NULL ? options->input_shape : "");
 }
 
 /* The reader of a file whose first bytes say what it is, before the rest of it is in memory. */
@@ -426,8 +427,7 @@ load_for (SlModel *model, const SlContractOverrides *overrides, const SlModelLoa
 {
   const char *backend = is_ours (options) ? SL_BACKEND_OURS : options->backend.backend;
   g_autoptr (GError) failed = NULL;
-  if (!sl_backend_settings_check (&options->backend, error)
-      || !sl_precision_parse (options->backend.precision, &model->precision, error))
+  if (!sl_backend_settings_check (&options->backend, error) || !sl_precision_parse (options->backend.precision, &model->precision, error))
     return FALSE;
   const gboolean chosen = strcmp (backend, SL_BACKEND_AUTO) == 0;
   if (chosen)

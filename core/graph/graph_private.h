@@ -23,8 +23,8 @@ struct _SlGraph
   gsize limit;                       /* bytes */
   guint64 work_limit;                /* multiply-adds a run */
   SlPrecision precision;
-  guint64 folding;                   /* work that constant folding has taken */
-  gpointer attachment;               /* (nullable): sl_graph_attach() */
+  guint64 folding;     /* work that constant folding has taken */
+  gpointer attachment; /* (nullable): sl_graph_attach() */
   GDestroyNotify destroy_attachment;
   char *identity;    /* (nullable): sl_graph_share() */
   SlFileImage *file; /* (nullable): what @bytes are of */

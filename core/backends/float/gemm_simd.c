@@ -39,16 +39,17 @@ load_weights (Vec *w, const guint8 *weights, const gint groups, const SlFloatWei
 #ifdef fused_lane
 /* LANES activations of each row, which one load brings. */
 static inline __attribute__ ((always_inline)) void
-loaded_steps (Vec *sums, const gfloat *const *a, gint32 k, const guint8 *weights, const gint rows, const gint groups, const SlFloatWeights kind)
+loaded_steps (Vec *sums, const gfloat *const *a, gint32 k, const guint8 *weights, const gint rows, const gint groups,
+              const SlFloatWeights kind)
 {
   Vec values[MAX_ROWS], w[MAX_GROUPS];
   SL_UNROLL
   for (gint m = 0; m < rows; m++)
     values[m] = load (a[m] + k);
-#define STEP(lane)                                                                           \
+#define STEP(lane)                                                                             \
   load_weights (w, weights + (gsize) ((lane) *groups * LANES) * size_of (kind), groups, kind); \
-  SL_UNROLL                                                                                  \
-  for (gint i = 0; i < rows * groups; i++)                                                   \
+  SL_UNROLL                                                                                    \
+  for (gint i = 0; i < rows * groups; i++)                                                     \
     sums[i] = fused_lane (values[i / groups], lane, w[i % groups], sums[i]);
   STEP (0)
   STEP (1)
@@ -98,20 +99,20 @@ multiply (const SlFloatGemm *gemm, const SlFloatPanel *panel, const SlFloatRows 
   }
 }
 
-#define DEFINE_GEMM(name, kind)                                                                                                              \
-  static inline __attribute__ ((always_inline)) void multiply_##kind (const SlFloatGemm *gemm, const SlFloatPanel *panel,                     \
-                                                                      const SlFloatRows *tile, gfloat *c, gsize c_stride, const gint rows,   \
-                                                                      const gint groups)                                                      \
-  {                                                                                                                                           \
-    multiply (gemm, panel, tile, c, c_stride, rows, groups, kind);                                                                            \
-  }                                                                                                                                           \
-  DEFINE_TILES (multiply_##kind)                                                                                                              \
-  void SL_SIMD (name) (const SlFloatGemm *gemm, gint32 first, gint32 end, const SlFloatRows *rows, gfloat *c, gsize c_stride)                 \
-  {                                                                                                                                           \
-    for (gint32 p = first; p < end; p++) {                                                                                                    \
-      const SlFloatPanel *panel = &gemm->panels[p];                                                                                           \
-      multiply_##kind##_tiles[rows->rows - 1][panel->groups - 1](gemm, panel, rows, c + panel->channel, c_stride);                            \
-    }                                                                                                                                         \
+#define DEFINE_GEMM(name, kind)                                                                                                        \
+  static inline                                                                                                                        \
+    __attribute__ ((always_inline)) void multiply_##kind (const SlFloatGemm *gemm, const SlFloatPanel *panel, const SlFloatRows *tile, \
+                                                          gfloat *c, gsize c_stride, const gint rows, const gint groups)               \
+  {                                                                                                                                    \
+    multiply (gemm, panel, tile, c, c_stride, rows, groups, kind);                                                                     \
+  }                                                                                                                                    \
+  DEFINE_TILES (multiply_##kind)                                                                                                       \
+  void SL_SIMD (name) (const SlFloatGemm *gemm, gint32 first, gint32 end, const SlFloatRows *rows, gfloat *c, gsize c_stride)          \
+  {                                                                                                                                    \
+    for (gint32 p = first; p < end; p++) {                                                                                             \
+      const SlFloatPanel *panel = &gemm->panels[p];                                                                                    \
+      multiply_##kind##_tiles[rows->rows - 1][panel->groups - 1](gemm, panel, rows, c + panel->channel, c_stride);                     \
+    }                                                                                                                                  \
   }
 
 DEFINE_GEMM (sl_float_gemm, SL_FLOAT_SINGLE)

@@ -26,6 +26,8 @@
 #define FIRST_CACHE 32768
 /* Layers of less depth keep their weights in floats: they are not what takes the time. */
 #define LEAST_DEPTH 32
+/* So few rows that bringing weights takes as long as multiplying by them. */
+#define FEW_ROWS 64
 /* Products of pairs take as long as this part of as many of floats, the rounding of activations included. */
 #define PAIRS_STEP 0.6
 /* Elements of a work item of an addition. */
@@ -318,7 +320,19 @@ are_within (const SlTensor *weights, gfloat most)
   return within;
 }
 
-/* In what form a tile reads @weights, and the loops for that. Weights that have no finite number of 16 bits stay floats. */
+/* Whether all weights are numbers of binary16, as those of files that keep them so. */
+static gboolean
+are_halves (const SlTensor *weights)
+{
+  const gfloat *values = weights->data;
+  for (gsize i = 0; i < weights->bytes / sizeof values[0]; i++)
+    if (!sl_half_holds (values[i]))
+      return FALSE;
+  return TRUE;
+}
+
+/* In what form a tile reads @weights, and the loops for that. Weights that have no finite number of 16 bits stay floats. What is half as large
+ * without a loss is so where that takes no longer. */
 static void
 choose_weights (SlFloatLayer *layer, const SlTensor *weights)
 {
@@ -326,7 +340,8 @@ choose_weights (SlFloatLayer *layer, const SlTensor *weights)
   const gboolean tiles = (layer->mode == SL_FLOAT_DIRECT || layer->mode == SL_FLOAT_WINDOW) && !layer->deep && layer->depth >= LEAST_DEPTH;
   if (!tiles || isa->gemm_half == NULL)
     return;
-  if (layer->precision == SL_PRECISION_FP16 && are_within (weights, SL_HALF_MOST))
+  if (layer->precision == SL_PRECISION_FP16 ? are_within (weights, SL_HALF_MOST)
+                                            : layer->precision == SL_PRECISION_FLOAT && layer->rows <= FEW_ROWS && are_halves (weights))
     layer->weights = SL_FLOAT_HALF;
   else if (layer->precision == SL_PRECISION_BF16 && are_within (weights, SL_BFLOAT_MOST))
     layer->weights = goes_by_pairs (layer, isa) ? SL_FLOAT_PAIRS : SL_FLOAT_BFLOAT;
@@ -338,7 +353,7 @@ static void
 set_multiply (SlFloatLayer *layer, SlHost *host)
 {
   const SlFloatIsa *isa = layer->isa;
-  layer->multiply = layer->deep                        ? isa->gemm_deep
+  layer->multiply = layer->deep                         ? isa->gemm_deep
                     : layer->weights == SL_FLOAT_HALF   ? isa->gemm_half
                     : layer->weights == SL_FLOAT_BFLOAT ? isa->gemm_bfloat
                                                         : isa->gemm;
