@@ -208,6 +208,7 @@ replay (const Options *options, const char *path, GError **error)
   SlModelLoadOptions how = sl_limit_options_load (&options->limits, info->skips_input_quantize);
   if (how.input_shape == NULL)
     how.input_shape = info->input_shape;
+  how.backend.precision = info->precision;
   g_autoptr (SlModel) model = sl_model_load_with (options->model != NULL ? options->model : info->model, NULL, &how, error);
   if (model == NULL) {
     if (options->model == NULL)
