@@ -26,12 +26,16 @@
 #define FIRST_CACHE 32768
 /* Layers of less depth keep their weights in floats: they are not what takes the time. */
 #define LEAST_DEPTH 32
+/* Tiles of each thread's rows where work is shared out by rows. */
+#define LEAST_TILES 2
 /* So few rows that bringing weights takes as long as multiplying by them. */
 #define FEW_ROWS 64
 /* Products of pairs take as long as this part of as many of floats, the rounding of activations included. */
 #define PAIRS_STEP 0.6
-/* Elements of a work item of an addition. */
+/* Elements of a work item of an addition, and how many of them are moved in a microsecond. */
 #define PIECE 16384
+#define MOVED 8e3
+#define WHOLE_PIECE 64
 /* Most channels of a PRELU: their slopes again and again to whole registers stay in the second cache. */
 #define MAX_SLOPES 4096
 /* Least slopes, so that what begins anew with them does not count. */
@@ -158,8 +162,8 @@ set_shape (SlFloatLayer *layer, const SlGraph *graph, const SlNode *node)
   layer->taps_apart = layer->groups > 1 || layer->window.dilation_w > 1;
 }
 
-/* Pieces of work: weights that stay in the second cache while rows pass; with threads, enough of them to share out evenly: of whichever of
- * rows and channels there are more, so that threads read little twice. */
+/* Pieces of work: weights that stay in the second cache while rows pass; with threads, enough of them to share out evenly: by rows where there are
+ * some tiles of them for each thread, so that it reads what it wrote, else by channels. */
 static void
 set_tiles (SlFloatLayer *layer, guint threads)
 {
@@ -170,12 +174,15 @@ set_tiles (SlFloatLayer *layer, guint threads)
   gint32 rows = 8 * isa->max_rows;
   layer->n_panels = (channels + width - 1) / width * layer->groups;
   gint32 panels = (gint32) CLAMP (CHUNK_BYTES / panel_bytes, 1, (gsize) layer->n_panels);
-  if (layer->channels <= layer->rows)
+  if (layer->rows >= LEAST_TILES * isa->max_rows * (gint32) threads)
     rows = CLAMP (layer->rows / pieces / isa->max_rows * isa->max_rows, isa->max_rows, rows);
   while (panels > 1 && (layer->rows + rows - 1) / rows * (layer->n_panels / panels) < pieces)
     panels = (panels + 1) / 2;
+  layer->threads = (gint32) threads;
   layer->tile_rows = rows;
-  layer->chunk_panels = panels;
+  layer->chunks = (layer->n_panels + panels - 1) / panels;
+  if (layer->chunks > 1 && layer->rows <= rows)
+    layer->chunks = MIN ((layer->chunks + (gint32) threads - 1) / (gint32) threads * (gint32) threads, layer->n_panels);
 }
 
 static void
@@ -199,8 +206,9 @@ static guint
 cost_of (const SlFloatLayer *layer)
 {
   const gdouble rate = layer->isa->lanes * (layer->mode == SL_FLOAT_DEPTHWISE ? 2e3 : 4e3);
-  const gdouble work = layer->mode < SL_FLOAT_ADD ? (gdouble) layer->rows * layer->channels * layer->depth : (gdouble) layer->elements;
-  return (guint) MIN (work / rate, 1e6);
+  if (layer->mode >= SL_FLOAT_ADD)
+    return (guint) MIN ((gdouble) layer->elements / MOVED, 1e6);
+  return (guint) MIN ((gdouble) layer->rows * layer->channels * layer->depth / rate, 1e6);
 }
 
 static void
@@ -371,9 +379,10 @@ set_sparse_tiles (SlFloatLayer *layer, SlHost *host)
   const gsize bytes = (gsize) layer->depth * (gsize) layer->isa->sparse_rows * sizeof (gfloat);
   const gint32 tiles = (layer->rows + layer->isa->sparse_rows - 1) / layer->isa->sparse_rows;
   const gint32 pieces = tiles < 2 * (gint32) host->threads ? (gint32) host->threads : 1;
+  layer->threads = (gint32) host->threads;
   layer->tile_rows = layer->isa->sparse_rows;
   layer->n_panels = layer->channels;
-  layer->chunk_panels = (layer->channels + pieces - 1) / pieces;
+  layer->chunks = MIN (pieces, layer->channels);
   layer->scratch = &host->scratch;
   sl_host_need_scratch (host, bytes);
 }
@@ -420,7 +429,7 @@ set_elements (SlFloatLayer *layer, SlHost *host, const SlNode *node)
                 : node->op == SL_OP_MUL   ? SL_FLOAT_MULTIPLY
                 : node->op == SL_OP_PRELU ? SL_FLOAT_PRELU
                                           : SL_FLOAT_ACTIVATE;
-  layer->piece = PIECE;
+  layer->piece = MIN (PIECE, ((layer->elements + host->threads - 1) / host->threads + WHOLE_PIECE - 1) / WHOLE_PIECE * WHOLE_PIECE);
   layer->cost_us = cost_of (layer);
   if (layer->mode != SL_FLOAT_PRELU)
     return;

@@ -57,7 +57,8 @@ typedef struct
  * @precision: what may be done with its weights
  * @deep: a register lies along the depth instead of across channels; then each run is of @run_length activations, or of several times
  *   as many whole registers
- * @tile_rows, @chunk_panels: work items are this many rows by this many panels; of sparse weights by as many channels
+ * @tile_rows, @chunks: work items are this many rows by panels, or of sparse weights channels, shared out to as many chunks
+ * @threads: among whom neighbouring tiles are shared out, each with all chunks
  *   (winograd) @tile_rows tiles by all panels, of which each of the sixteen matrices has @n_panels
  * @strip: (depthwise) output pixels at a time
  * @lo, @hi: limits of the output; @activation: what comes after them, where it is a curve; @slope: of a leaky one
@@ -79,7 +80,7 @@ struct _SlFloatLayer
   SlFloatLayer *parts;
   guint n_parts;
   gint32 images, rows, depth, channels, groups;
-  gint32 n_panels, tile_rows, chunk_panels, strip;
+  gint32 n_panels, tile_rows, chunks, threads, strip;
   gint32 run_length;
   gboolean taps_apart, deep;
   SlPrecision precision;
@@ -98,6 +99,13 @@ struct _SlFloatLayer
   gsize period, elements, piece;
   guint cost_us;
 };
+
+/** sl_float_first_panel: of @chunk. */
+static inline gint32
+sl_float_first_panel (const SlFloatLayer *layer, gint32 chunk)
+{
+  return (gint32) ((gint64) layer->n_panels * chunk / layer->chunks);
+}
 
 /** sl_float_bias: (nullable): of @node, a layer. */
 const SlTensor *sl_float_bias (const SlGraph *graph, const SlNode *node);
