@@ -34,7 +34,7 @@ static const Level levels[SL_CPU_N_LEVELS] = {
   [SL_CPU_LEVEL_AVX2] = { "avx2", SL_CPU_AVX2, SL_CPU_SSE41 | SL_CPU_AVX2 | SL_CPU_FMA },
   [SL_CPU_LEVEL_AVXVNNI] = { "avxvnni", SL_CPU_AVX2 | SL_CPU_VNNI256, SL_CPU_SSE41 | SL_CPU_AVX2 | SL_CPU_FMA | SL_CPU_AVXVNNI },
   [SL_CPU_LEVEL_AVX512] = { "avx512", SL_CPU_AVX2 | SL_CPU_AVX512,
-                            SL_CPU_SSE41 | SL_CPU_AVX2 | SL_CPU_FMA | SL_CPU_AVX512 | SL_CPU_AVX512VBMI },
+                            SL_CPU_SSE41 | SL_CPU_AVX2 | SL_CPU_FMA | SL_CPU_AVX512 | SL_CPU_AVX512VBMI | SL_CPU_AVX512BF16 },
   [SL_CPU_LEVEL_NEON] = { "neon", SL_CPU_NEON, SL_CPU_NEON },
   [SL_CPU_LEVEL_DOTPROD] = { "dotprod", SL_CPU_NEON | SL_CPU_DOTPROD, SL_CPU_NEON | SL_CPU_DOTPROD },
   [SL_CPU_LEVEL_I8MM] = { "i8mm", SL_CPU_NEON | SL_CPU_DOTPROD | SL_CPU_I8MM, SL_CPU_NEON | SL_CPU_DOTPROD | SL_CPU_I8MM },
@@ -62,13 +62,14 @@ detect (void)
   if (!__builtin_cpu_supports ("avx2") || !f16c)
     return found;
   found |= SL_CPU_AVX2 | (__builtin_cpu_supports ("fma") ? SL_CPU_FMA : 0);
-  /* Leaf 7, subleaf 1, EAX bit 4; compilers' own test is newer than those we support. */
-  if (__get_cpuid_count (7, 1, &eax, &ebx, &ecx, &edx) != 0 && (eax & 1u << 4) != 0)
-    found |= SL_CPU_AVXVNNI;
+  /* Leaf 7, subleaf 1, EAX bits 4 and 5; compilers' own tests are newer than those we support. */
+  const unsigned int more = __get_cpuid_count (7, 1, &eax, &ebx, &ecx, &edx) != 0 ? eax : 0;
+  found |= (more & 1u << 4) != 0 ? SL_CPU_AVXVNNI : 0;
   if (!__builtin_cpu_supports ("avx512f") || !__builtin_cpu_supports ("avx512bw") || !__builtin_cpu_supports ("avx512dq")
       || !__builtin_cpu_supports ("avx512vl") || !__builtin_cpu_supports ("avx512vnni"))
     return found;
-  return found | SL_CPU_AVX512 | (__builtin_cpu_supports ("avx512vbmi") ? SL_CPU_AVX512VBMI : 0);
+  return found | SL_CPU_AVX512 | (__builtin_cpu_supports ("avx512vbmi") ? SL_CPU_AVX512VBMI : 0)
+         | ((more & 1u << 5) != 0 ? SL_CPU_AVX512BF16 : 0);
 }
 #elif defined(__aarch64__) && defined(__linux__)
 static unsigned int

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Numbers of 16 bits, IEEE 754's binary16: subnormal ones, infinities and what is no number included.
+ * Numbers of 16 bits: IEEE 754's binary16, subnormal ones, infinities and what is no number included; and bfloat16, the upper half of a float.
  */
 #ifndef SL_BASE_HALF_H
 #define SL_BASE_HALF_H
@@ -15,6 +15,15 @@ G_BEGIN_DECLS
 gfloat sl_half_to_float (guint16 half);
 /** sl_half_from_float: the nearest, of two the even one; infinity from 65520 on. */
 guint16 sl_half_from_float (gfloat value);
+/** sl_half_holds: whether @value is a number that binary16 has, so that nothing is lost. */
+gboolean sl_half_holds (gfloat value);
+
+/** SL_BFLOAT_MOST: the largest finite one. */
+#define SL_BFLOAT_MOST 0x1.fep127f
+
+gfloat sl_bfloat_to_float (guint16 bfloat);
+/** sl_bfloat_from_float: the nearest, of two the even one. */
+guint16 sl_bfloat_from_float (gfloat value);
 
 G_END_DECLS
 

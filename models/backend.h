@@ -37,12 +37,14 @@ SlSession *sl_model_session_new (SlModel *model, guint threads, char **notice, G
  * @ours_cpu_ms, @theirs_cpu_ms: processor time of a run, of all threads, the mean
  * @difference: largest difference of two values of an output, as a share of the largest magnitude in ours, of floats at least 0.001
  * @ours_joules, @theirs_joules: of a run, the mean; of the whole system
+ * @apart: largest difference of two values
+ * @same_top: the largest value of each output is at the same place
  * @agrees: @difference is at most SL_BACKEND_AGREEMENT
  */
 typedef struct
 {
-  gdouble ours_ms, theirs_ms, ours_cpu_ms, theirs_cpu_ms, ours_joules, theirs_joules, difference;
-  gboolean agrees;
+  gdouble ours_ms, theirs_ms, ours_cpu_ms, theirs_cpu_ms, ours_joules, theirs_joules, difference, apart;
+  gboolean same_top, agrees;
 } SlBackendTrial;
 
 /** Results that differ by more, as a share of an output's largest magnitude, are another model's. */

@@ -67,21 +67,37 @@ sl_backend_fill (const SlTensorInfo *tensor, const SlImageContract *image, guint
   }
 }
 
-gdouble
-sl_backend_difference (const SlTensorInfo *tensor, const void *a, const void *b)
+/* The largest difference of two values as it is, and as sl_backend_difference(). */
+static void
+compare (const SlTensorInfo *tensor, const void *a, const void *b, SlBackendTrial *trial)
 {
   const gdouble zero = tensor->scale > 0 ? tensor->zero_point : 0;
-  gdouble top = sl_dtype_is_float (tensor->dtype) ? LEAST_TOP : 0, most = 0;
+  gdouble top = sl_dtype_is_float (tensor->dtype) ? LEAST_TOP : 0, most = 0, largest[] = { -INFINITY, -INFINITY };
+  gsize at[] = { 0, 0 };
   for (gsize i = 0; i < tensor->bytes / sl_dtype_size (tensor->dtype); i++) {
     const gdouble x = sl_dtype_value (tensor->dtype, a, i), y = sl_dtype_value (tensor->dtype, b, i);
     if (isfinite (x) != isfinite (y))
-      return INFINITY;
-    if (!isfinite (x))
+      most = INFINITY;
+    if (!isfinite (x) || !isfinite (y))
       continue;
+    at[0] = x > largest[0] ? i : at[0];
+    at[1] = y > largest[1] ? i : at[1];
+    largest[0] = fmax (largest[0], x);
+    largest[1] = fmax (largest[1], y);
     top = fmax (top, fabs (x - zero));
     most = fmax (most, fabs (x - y));
   }
-  return most == 0 ? 0 : top == 0 ? INFINITY : most / top;
+  trial->apart = fmax (trial->apart, most);
+  trial->difference = fmax (trial->difference, most == 0 ? 0 : top == 0 ? INFINITY : most / top);
+  trial->same_top &= at[0] == at[1];
+}
+
+gdouble
+sl_backend_difference (const SlTensorInfo *tensor, const void *a, const void *b)
+{
+  SlBackendTrial trial = { 0 };
+  compare (tensor, a, b, &trial);
+  return trial.difference;
 }
 
 static gdouble
@@ -128,7 +144,7 @@ sl_backend_try (SlSession *ours, SlSession *theirs, const SlContract *contract, 
 {
   g_auto (Buffers) buffers = { 0 };
   gboolean memory = TRUE;
-  *trial = (SlBackendTrial){ 0 };
+  *trial = (SlBackendTrial){ .same_top = TRUE };
   for (guint i = 0; i < contract->n_inputs; i++) {
     memory &= (buffers.inputs[i] = sl_tensor_buffer_new (contract->inputs[i].bytes)) != NULL;
     if (memory)
@@ -154,7 +170,7 @@ sl_backend_try (SlSession *ours, SlSession *theirs, const SlContract *contract, 
   trial->ours_cpu_ms /= n - 1;
   trial->theirs_cpu_ms /= n - 1;
   for (guint i = 0; i < contract->n_outputs; i++)
-    trial->difference = fmax (trial->difference, sl_backend_difference (&contract->outputs[i], buffers.ours[i], buffers.theirs[i]));
+    compare (&contract->outputs[i], buffers.ours[i], buffers.theirs[i], trial);
   trial->agrees = trial->difference <= SL_BACKEND_AGREEMENT;
   return TRUE;
 }
@@ -174,12 +190,13 @@ name_of (const char *path, const SlModelLoadOptions *options, const char *versio
   const SlBackendSettings *backend = &options->backend;
   g_autofree char *text = g_strdup_printf (
     "%s %" G_GUINT64_FORMAT ":%" G_GUINT64_FORMAT " %" G_GINT64_FORMAT " %" G_GINT64_FORMAT "|%s|%s %" G_GINT64_FORMAT
-    "|%s|%u|%u|%s|%s|%s|%s|%s|%s|%s|%s",
+    "|%s|%u|%u|%s|%s|%s|%s|%s|%s|%s|%s|%s",
     path, model.device, model.inode, model.size, model.written, library, version, file.written, cpu_name, g_get_num_processors (),
     sl_threads_resolve (options->threads), SL_VERSION, backend->provider != NULL ? backend->provider : "",
     backend->options != NULL ? backend->options : "", backend->delegate != NULL ? backend->delegate : "",
-    options->input_shape != NULL ? options->input_shape : "", options->fixed_inputs != NULL ? options->fixed_inputs : "",
-    options->state != NULL ? options->state : "", options->handed_inputs != NULL ? options->handed_inputs : "");
+    backend->precision != NULL ? backend->precision : "", options->input_shape != NULL ? options->input_shape : "",
+    options->fixed_inputs != NULL ? options->fixed_inputs : "", options->state != NULL ? options->state : "",
+    options->handed_inputs != NULL ? options->handed_inputs : "");
   return g_strdup_printf ("%016" G_GINT64_MODIFIER "x", sl_xxh64 (text, strlen (text), 0));
 }
 
@@ -233,6 +250,7 @@ measure (SlModel *ours, const char *runtime, const SlModelLoadOptions *options, 
   whole.any_backend = FALSE; /* what the key file says is among the settings, and it may not say fallback again */
   whole.backend.backend = runtime;
   whole.backend.fallback = FALSE;
+  whole.backend.precision = NULL;
   g_autoptr (SlModel) theirs = sl_model_load_with (sl_model_path (ours), NULL, &whole, NULL);
   g_autoptr (SlSession) first = theirs != NULL ? sl_session_new (sl_model_graph (ours), threads, NULL) : NULL;
   g_autoptr (SlSession) second = first != NULL ? sl_model_session_new (theirs, threads, &notice, NULL) : NULL;
@@ -250,7 +268,7 @@ sl_backend_choose (const char *path, const SlModelLoadOptions *options)
   g_autoptr (GError) error = NULL;
   SlBackendTrial trial = { 0 };
   plain.skip_input_quantize = FALSE;
-  plain.backend = (SlBackendSettings){ .backend = SL_BACKEND_OURS };
+  plain.backend = (SlBackendSettings){ .backend = SL_BACKEND_OURS, .precision = options->backend.precision };
   if (version == NULL)
     return SL_BACKEND_OURS;
   g_autofree char *name = name_of (path, options, version, library);

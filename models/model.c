@@ -53,6 +53,7 @@ struct _SlModel
   guint batch;               /* of the graph that is read */
   SlExternalModel *external; /* (nullable) */
   gboolean falls_back, backend_by_file;
+  SlPrecision precision;
   char *notice;               /* (nullable) */
   SlModelLoadOptions options; /* what a graph of a batch is read by; of its texts the shape alone, as @input_shape */
   char *input_shape;          /* (nullable) */
@@ -117,13 +118,14 @@ identity_of (const SlModel *model, const SlModelLoadOptions *options, gboolean s
   const SlFileStamp *file = &model->stamp;
   return g_strdup_printf (
     "%" G_GUINT64_FORMAT ":%" G_GUINT64_FORMAT " %" G_GINT64_FORMAT " bytes, written %" G_GINT64_FORMAT ", changed %" G_GINT64_FORMAT
-    ", limits %" G_GSIZE_FORMAT " %" G_GUINT64_FORMAT ", %s, %s, batch %u, inputs %016" G_GINT64_MODIFIER
+    ", limits %" G_GSIZE_FORMAT " %" G_GUINT64_FORMAT ", %s, %s, %s, batch %u, inputs %016" G_GINT64_MODIFIER
     "x, shape %s, state %s, handed in %s",
     file->device, file->inode, file->size, file->written, file->changed,
     options->tensor_limit > 0 ? options->tensor_limit : SL_MAX_TENSOR_BYTES, options->work_limit > 0 ? options->work_limit : SL_MAX_WORK,
-    skips ? "no quantize" : "whole", options->keep_activations ? "activations kept" : "activations rounded", MAX (model->batch, 1),
-    sl_fixed_inputs_hash (model->fixed), options->input_shape != NULL ? options->input_shape : "",
-    options->state != NULL ? options->state : "", options->handed_inputs != NULL ? options->handed_inputs : "");
+    skips ? "no quantize" : "whole", sl_precision_name (model->precision),
+    options->keep_activations ? "activations kept" : "activations rounded", MAX (model->batch, 1), sl_fixed_inputs_hash (model->fixed),
+    options->input_shape != NULL ? options->input_shape : "", options->state != NULL ? options->state : "",
+    options->handed_inputs != NULL ? options->handed_inputs : "");
 }
 
 /* The reader of a file whose first bytes say what it is, before the rest of it is in memory. */
@@ -207,6 +209,7 @@ start_graph (SlModel *model, int *fd, const SlModelLoadOptions *options, const S
   sl_graph_set_file (graph, image);
   sl_graph_set_limit (graph, options->tensor_limit);
   sl_graph_set_batch (graph, model->batch);
+  sl_graph_set_precision (graph, model->precision);
   return graph;
 }
 
@@ -423,13 +426,28 @@ is_ours (const SlModelLoadOptions *options)
   return backend == NULL || backend[0] == '\0' || strcmp (backend, SL_BACKEND_OURS) == 0;
 }
 
+/* Says where a precision that was asked for changes nothing. */
+static void
+note_precision (SlModel *model)
+{
+  gboolean changes = model->precision == SL_PRECISION_FLOAT || model->external != NULL || model->notice != NULL;
+  for (guint i = 0; i < sl_graph_n_nodes (model->graph) && !changes; i++) {
+    const SlNode *node = sl_graph_node (model->graph, i);
+    changes =
+      (node->op == SL_OP_CONV_2D || node->op == SL_OP_FULLY_CONNECTED) && sl_node_input (model->graph, node, 0)->dtype == SL_DTYPE_F32;
+  }
+  if (!changes)
+    model->notice = g_strdup_printf ("precision=%s changes nothing: none of its convolutions and fully connected layers computes in floats",
+                                     sl_precision_name (model->precision));
+}
+
 /* As the backend wants it. */
 static gboolean
 load_for (SlModel *model, const SlContractOverrides *overrides, const SlModelLoadOptions *options, GError **error)
 {
   const char *backend = is_ours (options) ? SL_BACKEND_OURS : options->backend.backend;
   g_autoptr (GError) failed = NULL;
-  if (!sl_backend_settings_check (&options->backend, error))
+  if (!sl_backend_settings_check (&options->backend, error) || !sl_precision_parse (options->backend.precision, &model->precision, error))
     return FALSE;
   const gboolean chosen = strcmp (backend, SL_BACKEND_AUTO) == 0;
   if (chosen)
@@ -529,6 +547,10 @@ sl_model_load_with (const char *path, const SlContractOverrides *overrides, cons
   if (backend != NULL)
     settled.backend.backend = backend;
   model->backend_by_file = backend != NULL;
+  const gboolean may_be_ours = is_ours (&settled) || strcmp (settled.backend.backend, SL_BACKEND_AUTO) == 0;
+  g_autofree char *precision = may_be_ours ? read_backend (&settled, settled.backend.precision, info, "precision") : NULL;
+  if (precision != NULL)
+    settled.backend.precision = precision;
   g_autofree char *provider = is_ours (&settled) ? NULL : read_backend (&settled, settled.backend.provider, info, "provider");
   if (provider != NULL)
     settled.backend.provider = provider;
@@ -551,6 +573,7 @@ sl_model_load_with (const char *path, const SlContractOverrides *overrides, cons
     sl_show_error (error);
     return NULL;
   }
+  note_precision (model);
   return g_steal_pointer (&model);
 }
 

@@ -39,6 +39,7 @@ static const struct
   { "backend", G_STRUCT_OFFSET (SlInfoKeys, backend) },
   { "provider", G_STRUCT_OFFSET (SlInfoKeys, provider) },
   { "fallback", G_STRUCT_OFFSET (SlInfoKeys, fallback) },
+  { "precision", G_STRUCT_OFFSET (SlInfoKeys, precision) },
 };
 
 static gboolean

@@ -25,6 +25,7 @@
  *   fixed-inputs=1=style.npy       inputs that are always the same; files relative to this one
  *   state=h0=hn,c0=cn              inputs that get an output of the frame before
  *   backend=onnxruntime            who runs the model; provider=cuda and fallback=true as slinfer has them
+ *   precision=bf16                 of layers of floats: float, bf16 or fp16
  *   decoder=ssd                    decoder-NAME=VALUE states its parameter NAME
  *   labels=labels.txt              path, relative to this file
  */
@@ -60,7 +61,7 @@ typedef struct
 /** Our keys; NULL = not stated. Values are text, checked by those who use them. */
 typedef struct
 {
-  char *mean, *std, *colour, *fit, *layout, *pad_value, *decoder, *input_shape, *fixed_inputs, *state, *backend, *provider, *fallback;
+  char *mean, *std, *colour, *fit, *layout, *pad_value, *decoder, *input_shape, *fixed_inputs, *state, *backend, *provider, *fallback, *precision;
   char *labels;       /* absolute, or relative to the working directory like the file's own path */
   GHashTable *params; /* (not nullable): string -> string */
 } SlInfoKeys;

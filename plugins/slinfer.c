@@ -142,6 +142,11 @@ static const SlProperty properties[] = {
     "Milliseconds for which a frame waits for those of other streams at most; they are added to the latency. A stream that has ended, or brought nothing "
     "for a second, is not waited for",
     SL_PROPERTY_INT, AT (batch_timeout), 0, 10000, 10, NULL, TRUE },
+  { "precision", "Precision",
+    "Of the model's layers of floats, where Sightline runs it: float; bf16 or fp16: their weights in 16 bits, faster and smaller where the processor has "
+    "instructions for that, with results that differ (sightline bench model --precision shows by how much); unset = what MODEL.modelinfo says, "
+    "else float",
+    SL_PROPERTY_STRING, AT (precision), 0, 0, 0, NULL, TRUE },
   { "mean", "Mean",
     "Overrides the model: real input = (byte - mean) / std, byte in 0..255; one number or one a channel, such as mean=127.5 or "
     "mean=123.7,116.3,103.5",

@@ -94,6 +94,7 @@ static const struct
   { INFER, "fallback" },
   { INFER, "batch" },
   { INFER, "batch-timeout" },
+  { INFER, "precision" },
   { POSTPROCESS, "track" },
   { NORMALIZE, "inference-interval" },
   { NORMALIZE, "object-class" },

@@ -38,6 +38,7 @@ typedef enum
   TEXT_PROVIDER,
   TEXT_PROVIDER_OPTIONS,
   TEXT_DELEGATE,
+  TEXT_PRECISION,
   N_TEXTS
 } Text;
 
@@ -206,6 +207,15 @@ G_DEFINE_FINAL_TYPE (SlPredictor, sl_predictor, G_TYPE_OBJECT)
  * Since: 0.1
  */
 
+/**
+ * SlPredictor:precision:
+ *
+ * Of the model's layers of floats, where Sightline runs it: float; bf16 or fp16, their weights in 16 bits, faster and smaller where the processor has
+ * instructions for that, with results that differ. Unset, what MODEL.modelinfo says, else float.
+ *
+ * Since: 0.1
+ */
+
 static const struct
 {
   const char *name, *nick, *blurb;
@@ -236,6 +246,8 @@ static const struct
   [TEXT_PROVIDER_OPTIONS] = { "provider-options", "Provider options",
                               "Options of the first provider, or of the delegate, KEY=VALUE with ',' between" },
   [TEXT_DELEGATE] = { "delegate", "Delegate", "Path of an external delegate of TensorFlow Lite" },
+  [TEXT_PRECISION] = { "precision", "Precision",
+                       "Of the model's layers of floats: float; bf16 or fp16, their weights in 16 bits; unset = what MODEL.modelinfo says, else float" },
 };
 
 static gboolean
@@ -411,7 +423,8 @@ load_model (const Settings *settings, GError **error)
                                        .backend = { .backend = settings->texts[TEXT_BACKEND],
                                                     .provider = settings->texts[TEXT_PROVIDER],
                                                     .options = settings->texts[TEXT_PROVIDER_OPTIONS],
-                                                    .delegate = settings->texts[TEXT_DELEGATE] },
+                                                    .delegate = settings->texts[TEXT_DELEGATE],
+                                                    .precision = settings->texts[TEXT_PRECISION] },
                                        .threads = settings->threads };
   return check_choices (settings, error) ? sl_model_load_with (settings->texts[TEXT_MODEL], &overrides, &options, error) : NULL;
 }

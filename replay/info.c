@@ -105,6 +105,8 @@ sl_black_box_info_new (SlModel *model, SlSession *session, const char *input_sha
   info->model_bytes = size;
   info->contract = sl_contract_summary (contract);
   info->input_shape = input_shape != NULL && input_shape[0] != '\0' ? g_utf8_make_valid (input_shape, -1) : NULL;
+  const SlPrecision precision = sl_graph_precision (sl_model_graph (model));
+  info->precision = precision != SL_PRECISION_FLOAT ? g_strdup (sl_precision_name (precision)) : NULL;
   info->skips_input_quantize = contract->skips_input_quantize;
   info->threads = sl_session_threads (session);
   info->backends = sl_black_box_backends (session);
@@ -127,6 +129,7 @@ sl_black_box_info_free (SlBlackBoxInfo *info)
   g_free (info->input_shape);
   g_free (info->state);
   g_free (info->handed);
+  g_free (info->precision);
   g_free (info->backends);
   g_free (info->version);
   g_free (info->reason);
@@ -187,6 +190,7 @@ sl_black_box_info_to_text (const SlBlackBoxInfo *info)
   set_text (file, "input-shape", info->input_shape);
   set_text (file, "state", info->state);
   set_text (file, "handed-inputs", info->handed);
+  set_text (file, "precision", info->precision);
   g_key_file_set_boolean (file, GROUP, "skips-input-quantize", info->skips_input_quantize);
   g_key_file_set_uint64 (file, GROUP, "threads", info->threads);
   set_text (file, "backends", info->backends);
@@ -316,6 +320,7 @@ sl_black_box_info_from_text (const char *text, gsize size, GError **error)
   info->input_shape = g_key_file_get_string (file, GROUP, "input-shape", NULL);
   info->state = g_key_file_get_string (file, GROUP, "state", NULL);
   info->handed = g_key_file_get_string (file, GROUP, "handed-inputs", NULL);
+  info->precision = g_key_file_get_string (file, GROUP, "precision", NULL);
   info->model_bytes = g_key_file_get_uint64 (file, GROUP, "model-bytes", NULL);
   info->skips_input_quantize = g_key_file_get_boolean (file, GROUP, "skips-input-quantize", NULL);
   if (!get_text (file, "sightline", "a version", &info->version, error) || !get_text (file, "model", "a path", &info->model, error)

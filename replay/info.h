@@ -31,6 +31,7 @@ typedef struct
  * @knows_data: whether @data is all there is: black boxes of before do not say
  * @contract: a line for people
  * @input_shape: (nullable): as in SlModelLoadOptions
+ * @precision: (nullable): the same, unless floats
  * @state, @handed: (nullable): inputs that the session held, as sl_state_read() takes them
  * @skips_input_quantize: whether @inputs are the quantised values behind the model's own QUANTIZE
  * @threads: 1..SL_MAX_THREADS
@@ -42,7 +43,7 @@ typedef struct
  */
 typedef struct
 {
-  char *model, *sha256, *contract, *input_shape, *state, *handed, *backends, *version, *reason;
+  char *model, *sha256, *contract, *input_shape, *precision, *state, *handed, *backends, *version, *reason;
   guint64 model_bytes;
   gboolean skips_input_quantize;
   guint threads;

@@ -210,6 +210,7 @@ sl_backend_options_clear (SlBackendOptions *given)
   g_clear_pointer (&given->provider, g_free);
   g_clear_pointer (&given->options, g_free);
   g_clear_pointer (&given->delegate, g_free);
+  g_clear_pointer (&given->precision, g_free);
 }
 
 void
@@ -221,6 +222,7 @@ sl_backend_options_load (const SlBackendOptions *given, guint threads, SlModelLo
                                       .provider = given->provider,
                                       .options = given->options,
                                       .delegate = given->delegate,
+                                      .precision = given->precision,
                                       .fallback = given->fallback };
 }
 

@@ -19,10 +19,10 @@ typedef struct
   guint tensor, work; /* MiB and billions of multiply-adds, once parsed */
 } SlLimitOptions;
 
-/** Who runs the model; NULL = not given. */
+/** Who runs the model, and how precisely; NULL = not given. */
 typedef struct
 {
-  char *backend, *provider, *options, *delegate;
+  char *backend, *provider, *options, *delegate, *precision;
   gboolean fallback;
 } SlBackendOptions;
 
@@ -100,14 +100,15 @@ gboolean sl_options_choice (const char *command, const char *option, char **text
     "state", 0, 0, G_OPTION_ARG_STRING, &(limits)->state,                                                                                    \
       "Inputs that get an output of the frame before, such as h0=hn,c0=cn, or none (default: told by names)", "INPUT=OUTPUT,..."             \
   }
-/** SL_OPTION_BACKEND: entries for --backend, --provider, --provider-options, --delegate and --fallback. */
+/** SL_OPTION_BACKEND: entries for --backend, --provider, --provider-options, --delegate, --fallback and --precision. */
 #define SL_OPTION_BACKEND(given)                                                                                                                \
   { "backend", 0, 0, G_OPTION_ARG_STRING, &(given)->backend, "Who runs the model: " SL_BACKEND_NAMES " (default sightline)", "NAME" },          \
     { "provider", 0, 0, G_OPTION_ARG_STRING, &(given)->provider, "Execution providers of ONNX Runtime, such as tensorrt,cuda", "NAME,..." },    \
     { "provider-options", 0, 0, G_OPTION_ARG_STRING, &(given)->options, "Options of the first provider, or of the delegate", "KEY=VALUE,..." }, \
     { "delegate", 0, 0, G_OPTION_ARG_FILENAME, &(given)->delegate, "External delegate of TensorFlow Lite", "FILE.so" },                         \
+    { "fallback", 0, 0, G_OPTION_ARG_NONE, &(given)->fallback, "Sightline runs the model where the backend cannot", NULL },                     \
   {                                                                                                                                             \
-    "fallback", 0, 0, G_OPTION_ARG_NONE, &(given)->fallback, "Sightline runs the model where the backend cannot", NULL                          \
+    "precision", 0, 0, G_OPTION_ARG_STRING, &(given)->precision, "Of layers of floats: " SL_PRECISION_NAMES " (default float)", "NAME"          \
   }
 void sl_backend_options_clear (SlBackendOptions *given);
 /** sl_backend_options_load: @how is for sl_model_session_new(), by the backend that is given. */

@@ -212,6 +212,7 @@ replay (const Options *options, const char *path, GError **error)
   if (how.state == NULL)
     how.state = info->state != NULL ? info->state : SL_STATE_NONE;
   how.handed_inputs = info->handed;
+  how.backend.precision = info->precision;
   g_autoptr (SlModel) model = sl_model_load_with (options->model != NULL ? options->model : info->model, NULL, &how, error);
   if (model == NULL) {
     if (options->model == NULL)

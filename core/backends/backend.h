@@ -64,6 +64,7 @@ typedef struct
  * @joins_nodes: neighbouring nodes become one step
  * @packs_weights: layers read a packed copy of their weights, so that the model file's pages may go
  * @uses_pool: steps run on the host's pool
+ * @keeps_halves: of two threads one has the first half of what a step reads and writes, and the other the second, in most steps
  * @may_refuse: @prepare may fail for a node that @supports takes, which then goes to a later row. Such steps are prepared first, while
  *   all constants are readable.
  * @cpu: (nullable): the instruction set that its kernels are for
@@ -80,7 +81,7 @@ typedef struct
 struct _SlBackend
 {
   const char *name, *title, *failure;
-  gboolean joins_nodes, packs_weights, uses_pool, may_refuse;
+  gboolean joins_nodes, packs_weights, uses_pool, keeps_halves, may_refuse;
   const char *(*cpu) (void);
   gboolean (*open) (GError **error);
   gboolean (*supports) (const SlGraph *graph, const SlNode *node);

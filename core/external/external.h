@@ -24,16 +24,17 @@ G_BEGIN_DECLS
  * @provider: (nullable): execution providers of ONNX Runtime in order of preference, ',' between, such as "tensorrt,cuda"
  * @options: (nullable): KEY=VALUE with ',' between, for the first provider, or for the delegate
  * @delegate: (nullable): path of an external delegate of TensorFlow Lite
+ * @precision: (nullable): one of SL_PRECISION_NAMES, for what Sightline runs itself; NULL or "" = float
  * @fallback: Sightline runs the model where the runtime cannot be opened, refuses the model, or fails later
  */
 typedef struct
 {
-  const char *backend, *provider, *options, *delegate;
+  const char *backend, *provider, *options, *delegate, *precision;
   gboolean fallback;
 } SlBackendSettings;
 
-/** sl_backend_settings_check: FALSE with SL_ERROR_ARGUMENT for a backend that is none, options that are no KEY=VALUE, and what does not go
- *  with the backend. */
+/** sl_backend_settings_check: FALSE with SL_ERROR_ARGUMENT for a backend or a precision that is none, options that are no KEY=VALUE, and what does
+ *  not go with the backend. */
 gboolean sl_backend_settings_check (const SlBackendSettings *settings, GError **error);
 
 /** sl_external_format: (transfer none) (nullable): the format of files that runtime @name takes, as readers call it; NULL when @name is none. */

@@ -56,6 +56,14 @@ sl_backend_settings_check (const SlBackendSettings *settings, GError **error)
                  SL_KEEPS (runtime, onnxruntime) ? "" : "; the runtimes of others are left out of this build, by meson's option runtimes");
     return FALSE;
   }
+  SlPrecision precision;
+  if (!sl_precision_parse (settings->precision, &precision, error))
+    return FALSE;
+  if (precision != SL_PRECISION_FLOAT && !ours && !either) {
+    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "precision=%s goes with backend=sightline or auto; leave one of them away",
+                 settings->precision);
+    return FALSE;
+  }
   return check_options (settings->options, error)
          && check_use ("provider", settings->provider, "onnxruntime", either || is_given (settings, "onnxruntime"), error)
          && check_use ("delegate", settings->delegate, "tflite", either || is_given (settings, "tflite"), error)

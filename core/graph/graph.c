@@ -170,6 +170,18 @@ sl_graph_set_work_limit (SlGraph *graph, guint64 multiply_adds)
   graph->work_limit = multiply_adds > 0 ? multiply_adds : SL_MAX_WORK;
 }
 
+void
+sl_graph_set_precision (SlGraph *graph, SlPrecision precision)
+{
+  graph->precision = precision;
+}
+
+SlPrecision
+sl_graph_precision (const SlGraph *graph)
+{
+  return graph->precision;
+}
+
 SlArena *
 sl_graph_arena (SlGraph *graph)
 {

@@ -14,6 +14,7 @@
 #include "core/graph/arena.h"
 #include "core/graph/file_image.h"
 #include "core/graph/op.h"
+#include "core/graph/precision.h"
 #include "core/graph/tensor.h"
 
 G_BEGIN_DECLS
@@ -90,6 +91,9 @@ void sl_graph_set_limit (SlGraph *graph, gsize bytes);
 gsize sl_graph_limit (const SlGraph *graph);
 /** sl_graph_set_work_limit: most multiply-adds a run, or as much other work; 0 = SL_MAX_WORK. */
 void sl_graph_set_work_limit (SlGraph *graph, guint64 multiply_adds);
+/** sl_graph_set_precision: what sessions of the graph may do with layers of floats; SL_PRECISION_FLOAT unless it is set. */
+void sl_graph_set_precision (SlGraph *graph, SlPrecision precision);
+SlPrecision sl_graph_precision (const SlGraph *graph);
 /** sl_graph_set_file: (transfer none): what the model file's bytes are of; sessions give back the pages of weights that they packed. */
 void sl_graph_set_file (SlGraph *graph, SlFileImage *file);
 /** sl_graph_set_copied: for readers that copied all that they keep of the file but constants and scales; sessions give back the other pages, too. */

@@ -27,8 +27,9 @@ struct _SlGraph
   guint pass_changes[SL_MAX_PASSES]; /* by position in the pass table */
   gsize limit;                       /* bytes */
   guint64 work_limit;                /* multiply-adds a run */
-  guint64 folding;                   /* work that constant folding has taken */
-  gpointer attachment;               /* (nullable): sl_graph_attach() */
+  SlPrecision precision;
+  guint64 folding;     /* work that constant folding has taken */
+  gpointer attachment; /* (nullable): sl_graph_attach() */
   GDestroyNotify destroy_attachment;
   char *identity;    /* (nullable): sl_graph_share() */
   SlFileImage *file; /* (nullable): what @bytes are of */

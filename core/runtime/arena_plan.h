@@ -18,8 +18,15 @@ typedef struct
   gsize offset;
 } SlBlock;
 
-/** sl_arena_plan: sets every offset; returns the arena's size. @lower_bound receives the largest sum of sizes alive at one step. */
-gsize sl_arena_plan (SlBlock *blocks, guint n_blocks, guint n_steps, gsize *lower_bound);
+/**
+ * sl_arena_plan:
+ * @halves: two threads write a half of each block: blocks have the same middle where they can, so that the bytes of a half stay with one
+ *   thread, in whose cache they are. The arena is at most a quarter larger for that
+ * @lower_bound: (out): the largest sum of sizes alive at one step
+ *
+ * Sets every offset; returns the arena's size.
+ */
+gsize sl_arena_plan (SlBlock *blocks, guint n_blocks, guint n_steps, gboolean halves, gsize *lower_bound);
 
 G_END_DECLS
 

@@ -81,7 +81,7 @@ add_outputs (Layout *l, const SlNode *node, gint32 i)
 }
 
 void
-sl_memory_plan (const SlGraph *graph, const gint32 *roots, const guint8 *bound, gssize *offsets, SlMemoryPlan *plan)
+sl_memory_plan (const SlGraph *graph, const gint32 *roots, const guint8 *bound, gboolean halves, gssize *offsets, SlMemoryPlan *plan)
 {
   const guint n = sl_graph_n_tensors (graph), n_nodes = sl_graph_n_nodes (graph);
   g_autofree gint32 *block_of = g_new (gint32, n), *last_use = g_new (gint32, n);
@@ -93,7 +93,7 @@ sl_memory_plan (const SlGraph *graph, const gint32 *roots, const guint8 *bound, 
   for (guint i = 0; i < n_nodes; i++)
     add_outputs (&l, sl_graph_node (graph, i), (gint32) i);
   plan->in_place = l.in_place;
-  plan->bytes = sl_arena_plan (blocks, l.n_blocks, n_nodes + 1, &plan->lower_bound);
+  plan->bytes = sl_arena_plan (blocks, l.n_blocks, n_nodes + 1, halves, &plan->lower_bound);
   for (guint i = 0; i < n; i++)
     offsets[i] = block_of[i] < 0 ? -1 : (gssize) blocks[block_of[i]].offset;
 }

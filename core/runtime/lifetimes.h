@@ -25,12 +25,13 @@ typedef struct
  * sl_memory_plan:
  * @roots: for each tensor the one whose bytes it shows
  * @bound: for each root, whether it lives in memory of the caller's
+ * @halves: as for sl_arena_plan()
  * @offsets: (out): for each root its place in the arena, -1 = not there
  *
  * A tensor is alive from the node that writes it to the last that reads it or a view of it. An elementwise node
  * writes over an input of the same size that nothing reads afterwards.
  */
-void sl_memory_plan (const SlGraph *graph, const gint32 *roots, const guint8 *bound, gssize *offsets, SlMemoryPlan *plan);
+void sl_memory_plan (const SlGraph *graph, const gint32 *roots, const guint8 *bound, gboolean halves, gssize *offsets, SlMemoryPlan *plan);
 
 G_END_DECLS
 

@@ -305,6 +305,15 @@ bind_outputs (SlSession *session, guint8 *bound)
 }
 
 static gboolean
+keeps_halves (const SlSession *session)
+{
+  gboolean keeps = FALSE;
+  for (guint i = 0; i < sl_graph_n_nodes (session->graph); i++)
+    keeps |= session->host.backends[i] != NULL && session->host.backends[i]->keeps_halves;
+  return keeps && session->host.pool != NULL && session->host.threads > 1;
+}
+
+static gboolean
 plan_memory (SlSession *session, GError **error)
 {
   const guint n = sl_graph_n_tensors (session->graph);
@@ -312,7 +321,7 @@ plan_memory (SlSession *session, GError **error)
   g_autofree gssize *offsets = g_new (gssize, n);
   SlMemoryPlan plan;
   bind_outputs (session, bound);
-  sl_memory_plan (session->graph, session->roots, bound, offsets, &plan);
+  sl_memory_plan (session->graph, session->roots, bound, keeps_halves (session), offsets, &plan);
   session->stats.arena_bytes = plan.bytes;
   session->stats.arena_lower_bound = plan.lower_bound;
   session->stats.in_place_nodes = plan.in_place;

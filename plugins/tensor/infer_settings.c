@@ -26,6 +26,7 @@ sl_infer_settings_clear (SlInferSettings *settings)
   g_clear_pointer (&settings->provider, g_free);
   g_clear_pointer (&settings->provider_options, g_free);
   g_clear_pointer (&settings->delegate, g_free);
+  g_clear_pointer (&settings->precision, g_free);
 }
 
 void
@@ -48,6 +49,7 @@ sl_infer_settings_copy (const SlInferSettings *from, SlInferSettings *to)
   to->provider = g_strdup (from->provider);
   to->provider_options = g_strdup (from->provider_options);
   to->delegate = g_strdup (from->delegate);
+  to->precision = g_strdup (from->precision);
 }
 
 void
@@ -147,6 +149,7 @@ sl_infer_settings_load (const SlInferSettings *settings, gboolean skip, SlRecord
                                                     .provider = settings->provider,
                                                     .options = settings->provider_options,
                                                     .delegate = settings->delegate,
+                                                    .precision = settings->precision,
                                                     .fallback = settings->fallback },
                                        .threads = threads };
   if (load_session (settings, &options, threads, loaded, error) && (!skip || sl_golden_check (loaded->model, loaded->session, error))

@@ -13,7 +13,7 @@ G_BEGIN_DECLS
 typedef struct
 {
   char *model, *labels, *threads, *mean, *std, *decoder, *input_shape, *fixed_inputs, *state, *handed_inputs, *black_box, *backend,
-    *provider, *provider_options, *delegate;
+    *provider, *provider_options, *delegate, *precision;
   gint tensor_limit, work_limit, input_wait, colour, fit, layout, black_box_seconds, black_box_limit, black_box_files, batch, batch_timeout;
   gboolean fallback;
 } SlInferSettings;

@@ -29,7 +29,8 @@ enum
   ALDER_LAKE = HASWELL | VNNI,
   CASCADE_LAKE = HASWELL | AVX512,
   ICE_LAKE = CASCADE_LAKE | SL_CPU_AVX512VBMI,
-  ZEN5 = ICE_LAKE | SL_CPU_AVXVNNI,
+  ZEN4 = ICE_LAKE | SL_CPU_AVX512BF16,
+  ZEN5 = ZEN4 | SL_CPU_AVXVNNI,
   CORTEX_A72 = SL_CPU_NEON,
   NEOVERSE_N1 = SL_CPU_NEON | SL_CPU_DOTPROD,
   NEOVERSE_V1 = NEOVERSE_N1 | SL_CPU_I8MM
@@ -77,7 +78,7 @@ static const struct
   { "mask-avx2", ZEN5, "avx2", NULL, HASWELL, SL_CPU_LEVEL_AVX2, "" },
   { "mask-avxvnni", ZEN5, "avxvnni", NULL, ALDER_LAKE, SL_CPU_LEVEL_AVXVNNI, "" },
   { "mask-avxvnni-hides-avx512", ICE_LAKE, "avxvnni", NULL, HASWELL, SL_CPU_LEVEL_AVX2, "" },
-  { "mask-avx512", ZEN5, "avx512", NULL, ICE_LAKE, SL_CPU_LEVEL_AVX512, "" },
+  { "mask-avx512", ZEN5, "avx512", NULL, ZEN4, SL_CPU_LEVEL_AVX512, "" },
   { "mask-adds-nothing", HASWELL, "avx512", NULL, HASWELL, SL_CPU_LEVEL_AVX2, "" },
   { "mask-neon", NEOVERSE_V1, "neon", NULL, CORTEX_A72, SL_CPU_LEVEL_NEON, "" },
   { "mask-dotprod", NEOVERSE_V1, "dotprod", NULL, NEOVERSE_N1, SL_CPU_LEVEL_DOTPROD, "" },
@@ -128,6 +129,7 @@ static const struct
   { SL_CPU_AVXVNNI, "avx2 f16c avx_vnni" },
   { SL_CPU_AVX512, "avx2 f16c avx512f avx512bw avx512dq avx512vl avx512_vnni" },
   { SL_CPU_AVX512VBMI, "avx2 f16c avx512f avx512bw avx512dq avx512vl avx512_vnni avx512vbmi" },
+  { SL_CPU_AVX512BF16, "avx2 f16c avx512f avx512bw avx512dq avx512vl avx512_vnni avx512_bf16" },
   { SL_CPU_NEON | SL_CPU_DOTPROD | SL_CPU_I8MM, "none-of-x86" },
 };
 
@@ -155,7 +157,7 @@ static const struct
 #else
   { SL_CPU_NEON | SL_CPU_DOTPROD | SL_CPU_I8MM, "none-of-others" },
 #endif
-  { SL_CPU_AVX2 | SL_CPU_AVXVNNI | SL_CPU_AVX512 | SL_CPU_AVX512VBMI, "none-of-arm" },
+  { SL_CPU_AVX2 | SL_CPU_AVXVNNI | SL_CPU_AVX512 | SL_CPU_AVX512VBMI | SL_CPU_AVX512BF16, "none-of-arm" },
 };
 
 static char *

@@ -261,8 +261,10 @@ test_plan (void)
       blocks[i].first = (guint) g_rand_int_range (rand, 0, (gint32) steps);
       blocks[i].last = (guint) g_rand_int_range (rand, (gint32) blocks[i].first, (gint32) steps);
     }
-    const gsize size = sl_arena_plan (blocks, n, steps, &lower);
+    const gsize least = sl_arena_plan (blocks, n, steps, FALSE, &lower);
+    const gsize size = round % 2 ? sl_arena_plan (blocks, n, steps, TRUE, &lower) : least;
     g_assert_cmpuint (size, >=, lower);
+    g_assert_cmpuint (size, <=, least + least / 4);
     for (guint i = 0; i < n; i++) {
       g_assert_cmpuint (blocks[i].offset % SL_TENSOR_ALIGN, ==, 0);
       g_assert_cmpuint (blocks[i].offset + blocks[i].bytes + SL_TENSOR_PADDING, <=, size);
@@ -273,6 +275,20 @@ test_plan (void)
         g_assert_true (!together || apart);
       }
     }
+  }
+}
+
+/* Two blocks at a time, each as another's input: those that take turns have one middle, where there is room. */
+static void
+test_plan_halves (void)
+{
+  SlBlock blocks[] = { { 64000, 0, 1, 0 }, { 16000, 1, 2, 0 }, { 40000, 2, 3, 0 }, { 12000, 3, 4, 0 }, { 20000, 4, 4, 0 } };
+  gsize lower = 0;
+  sl_arena_plan (blocks, G_N_ELEMENTS (blocks), 5, TRUE, &lower);
+  for (guint i = 2; i < G_N_ELEMENTS (blocks); i++) {
+    const gssize middle = (gssize) (blocks[i].offset + blocks[i].bytes / 2),
+                 other = (gssize) (blocks[i - 2].offset + blocks[i - 2].bytes / 2);
+    g_assert_cmpint (ABS (middle - other), <, SL_TENSOR_ALIGN);
   }
 }
 
@@ -312,6 +328,7 @@ main (int argc, char **argv)
   g_test_add_func ("/core/session/changing-buffers", test_changing_buffers);
   g_test_add_func ("/core/session/two-outputs-of-one", test_two_outputs_of_one);
   g_test_add_func ("/core/session/plan", test_plan);
+  g_test_add_func ("/core/session/plan-halves", test_plan_halves);
   g_test_add_func ("/core/session/convolution-of-mean", test_convolution_of_mean);
   return g_test_run ();
 }

@@ -364,6 +364,7 @@ static const BadSetting bad_settings[] = {
   { "threads-10000", "", "threads", "10000", { "threads=10000", "1..64" } },
   { "threads-negative", "", "threads", "-1", { "threads=-1", "1..64" } },
   { "threads-many", "", "threads", "many", { "threads=many", "1..64", "auto" } },
+  { "precision", "", "precision", "half", { "precision=half: expected float, bf16 or fp16" } },
   { "labels", "", "labels", "/nonexistent/labels.txt", { "/nonexistent/labels.txt" } },
   { "mean", "", "mean", "grey", { "mean", "grey" } },
 };

@@ -136,6 +136,8 @@ test_settings (void)
     { { .provider = "cuda" }, "provider=cuda goes with backend=onnxruntime or auto", "leave provider away" },
     { { .backend = "onnxruntime", .delegate = "a.so" }, "delegate=a.so goes with backend=tflite or auto", "" },
     { { .options = "a=b" }, "provider-options=a=b goes with backend=onnxruntime or tflite", "" },
+    { { .precision = "half" }, "precision=half: expected float, bf16 or fp16", "" },
+    { { .backend = "onnxruntime", .precision = "bf16" }, "precision=bf16 goes with backend=sightline or auto; leave one of them away", "" },
     { { .backend = "onnxruntime", .options = "a=b,c" }, "provider-options: expected KEY=VALUE", "got 'c'" },
     { { .backend = "tflite" }, "backend=tflite runs tflite files, and this is one of onnx: use backend=onnxruntime", "" },
     { { .backend = "onnxruntime", .provider = "openvino" },
@@ -468,14 +470,21 @@ test_key_file (void)
   g_autofree char *info = g_strconcat (onnx, ".modelinfo", NULL), *notice = NULL;
   g_autoptr (GError) error = NULL;
   g_autoptr (SlModel) model = NULL, plain = NULL;
-  g_assert_true (
-    g_file_set_contents (info, "[modelinfo]\nversion=1.0\ngroup-id=x\n[sightline]\nbackend=onnxruntime\nprovider=qnn\n", -1, NULL));
+  g_assert_true (g_file_set_contents (
+    info, "[modelinfo]\nversion=1.0\ngroup-id=x\n[sightline]\nbackend=onnxruntime\nprovider=qnn\nprecision=fp16\n", -1, NULL));
   g_autoptr (SlSession) session = open_session (onnx, &(SlBackendSettings){ 0 }, &model, &notice, &error);
   plain = sl_model_load (onnx, NULL, &error);
+  g_assert_no_error (error);
+  const SlModelLoadOptions ours = { .any_backend = TRUE, .backend = { .backend = "sightline" } };
+  g_autoptr (SlModel) rounded = sl_model_load_with (onnx, NULL, &ours, &error);
   g_unlink (info);
   g_assert_no_error (error);
   g_assert_cmpstr (sl_external_model_title (sl_session_external (session)), ==, "ONNX Runtime 1.99.0, QNN");
   g_assert_null (sl_model_external (plain));
+  g_assert_cmpint (sl_graph_precision (sl_model_graph (plain)), ==, SL_PRECISION_FLOAT);
+  g_assert_cmpint (sl_graph_precision (sl_model_graph (rounded)), ==, SL_PRECISION_FP16);
+  g_assert_cmpstr (sl_model_notice (rounded), ==,
+                   "precision=fp16 changes nothing: none of its convolutions and fully connected layers computes in floats");
 }
 
 /* It hands no model that Sightline refuses to a runtime, which has no bounds. */

@@ -545,6 +545,7 @@ static const struct
   { "region-negative", "inference-region", "-1,2,3,4", { "X,Y,WIDTH,HEIGHT" } },
   { "region-huge", "inference-region", "0,0,99999,4", { "X,Y,WIDTH,HEIGHT" } },
   { "threads", "threads", "-3", { "threads=-3", "1..64" } },
+  { "precision", "precision", "int8", { "precision=int8: expected float, bf16 or fp16" } },
 };
 
 static void

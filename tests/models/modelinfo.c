@@ -103,7 +103,7 @@ static const struct
   { HEAD "[x]\nranges=0,1;0,1\n", "[x] ranges: expected 1 or 3 pairs" },
   { HEAD "[x]\nranges=0,1;0,1;0,1;0,1\n", "[x] ranges: expected 'min,max'" },
   { HEAD "[sightline]\ncolor=RGB\n", "[sightline] color: unknown key; expected one of mean, std, colour, fit, layout, pad-value, labels, "
-                                     "decoder, input-shape, fixed-inputs, state, backend, provider, fallback, decoder-NAME" },
+                                     "decoder, input-shape, fixed-inputs, state, backend, provider, fallback, precision, decoder-NAME" },
   { HEAD "[sightline]\nmean=\n", "[sightline] mean: expected a value, got ''" },
   { HEAD IN "mean=1\n[sightline]\nmean=2\n", "[serving_default_input:0] mean: stated in [sightline] too; expected it once" },
 };

@@ -348,6 +348,7 @@ test_errors (void)
   expect_load_error ("one_box.tflite", "fit", "squash", SL_ERROR_ARGUMENT, "fit=squash: expected stretch, letterbox or crop");
   expect_load_error ("one_box.tflite", "colour", "CMYK", SL_ERROR_ARGUMENT, "colour=CMYK: expected RGB, BGR or GRAY");
   expect_load_error ("one_box.tflite", "layout", "CHWN", SL_ERROR_ARGUMENT, "layout=CHWN: expected NHWC or NCHW");
+  expect_load_error ("one_box.tflite", "precision", "double", SL_ERROR_ARGUMENT, "precision=double: expected float, bf16 or fp16");
   expect_load_error ("one_box.tflite", "filter", "lanczos", SL_ERROR_ARGUMENT, "filter=lanczos: expected nearest, bilinear, area or auto");
 }
 

@@ -171,6 +171,12 @@ test_other_model (void)
   g_autoptr (SlSession) session = sl_session_new (sl_model_graph (model), 1, NULL);
   g_autoptr (SlBlackBoxInfo) info = sl_black_box_info_new (model, session, "1,4", NULL);
   g_assert_cmpstr (info->input_shape, ==, "1,4");
+  g_assert_null (info->precision);
+  info->precision = g_strdup ("bf16");
+  g_autofree char *text = sl_black_box_info_to_text (info);
+  g_autoptr (SlBlackBoxInfo) read = sl_black_box_info_from_text (text, strlen (text), &error);
+  g_assert_no_error (error);
+  g_assert_cmpstr (read->precision, ==, "bf16");
   g_assert_true (sl_black_box_check_model (info, model, FALSE, &error));
   g_assert_false (sl_black_box_check_model (info, likewise, FALSE, &error));
   expect_error (&error, SL_ERROR_CONTRACT, "model.tflite: expected the model that was recorded, ", info->sha256, ", got ", NULL);

@@ -112,7 +112,7 @@ sl_bench_backends (const char *path, guint threads, const SlModelLoadOptions *ho
 {
   SlModelLoadOptions plain = *how, runtime = *how;
   plain.any_backend = FALSE;
-  plain.backend = (SlBackendSettings){ 0 };
+  plain.backend = (SlBackendSettings){ .precision = how->backend.precision };
   g_autoptr (SlModel) model = sl_model_load_with (path, NULL, &plain, error);
   const char *name = model != NULL ? sl_external_for_format (sl_model_format (model)) : NULL;
   g_autoptr (SlSession) session = model != NULL ? sl_session_new (sl_model_graph (model), threads, error) : NULL;
@@ -124,6 +124,7 @@ sl_bench_backends (const char *path, guint threads, const SlModelLoadOptions *ho
   }
   runtime.backend.backend = name;
   runtime.backend.fallback = FALSE;
+  runtime.backend.precision = NULL;
   runtime.threads = sl_session_threads (session);
   if (!json)
     printf ("%-12s %9s %9s  %9s  %9s\n", "backend", "min ms", "CPU ms", "mJ", "apart");

@@ -22,6 +22,7 @@
 #include "tools/bench/bench.h"
 #include "tools/bench/compare.h"
 #include "tools/bench/peak.h"
+#include "tools/bench/precision.h"
 #include "tools/command.h"
 #include "tools/options.h"
 #include "tools/bench/timing.h"
@@ -514,7 +515,7 @@ bench_all (const Settings *settings, char **threads, GError **error)
     else
       print_text (n, &result, settings, i == 0);
     fflush (stdout);
-    if (!compare (settings, n, error))
+    if (!sl_bench_precision (settings->model, n, &settings->how, settings->json, error) || !compare (settings, n, error))
       return FALSE;
     if (settings->profile && !print_profile (settings, n, error))
       return FALSE;

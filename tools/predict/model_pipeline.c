@@ -69,7 +69,8 @@ set_properties (SlFramePredictor *predictor, const SlFramePredictorOptions *opti
     g_object_set (predictor->infer, "input-shape", model->limits.input_shape, NULL);
   g_object_set (predictor->infer, "fixed-inputs", model->limits.fixed_inputs, "state", model->limits.state, NULL);
   g_object_set (predictor->infer, "backend", model->backend.backend, "provider", model->backend.provider, "provider-options",
-                model->backend.options, "delegate", model->backend.delegate, "fallback", model->backend.fallback, NULL);
+                model->backend.options, "delegate", model->backend.delegate, "fallback", model->backend.fallback, "precision",
+                model->backend.precision, NULL);
   set_choice (predictor->infer, "colour", model->colour);
   set_choice (predictor->infer, "layout", model->layout);
   set_choice (predictor->infer, "fit", model->fit);

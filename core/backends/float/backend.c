@@ -67,6 +67,7 @@ const SlBackend sl_backend_float = {
   .failure = "a float kernel failed while running the model",
   .packs_weights = TRUE,
   .uses_pool = TRUE,
+  .keeps_halves = TRUE,
   .cpu = cpu,
   .supports = supports,
   .faster = faster,

@@ -5,32 +5,51 @@
  */
 #include "core/backends/float/tiles.h"
 
-/* Floats of weights ahead: those of a whole model come from the third cache or from memory in every inference. */
+/* Weights ahead: those of a whole model come from the third cache or from memory in every inference. */
 #define PREFETCH 512
 
+static inline __attribute__ ((always_inline)) gsize
+size_of (const SlFloatWeights kind)
+{
+  return kind == SL_FLOAT_SINGLE ? sizeof (gfloat) : sizeof (guint16);
+}
+
+static inline __attribute__ ((always_inline)) Vec
+load_weight (const guint8 *at, const SlFloatWeights kind)
+{
+#ifdef SL_WIDENS
+  if (kind == SL_FLOAT_HALF)
+    return load_half ((const guint16 *) (gconstpointer) at);
+  if (kind == SL_FLOAT_BFLOAT)
+    return load_bfloat ((const guint16 *) (gconstpointer) at);
+#endif
+  return load ((const gfloat *) (gconstpointer) at);
+}
+
 static inline __attribute__ ((always_inline)) void
-load_weights (Vec *w, const gfloat *weights, const gint groups)
+load_weights (Vec *w, const guint8 *weights, const gint groups, const SlFloatWeights kind)
 {
   SL_UNROLL
   for (gint g = 0; g < groups; g++) {
-    __builtin_prefetch (weights + PREFETCH + g * LANES);
-    w[g] = load (weights + g * LANES);
+    __builtin_prefetch (weights + (gsize) (PREFETCH + g * LANES) * size_of (kind));
+    w[g] = load_weight (weights + (gsize) (g * LANES) * size_of (kind), kind);
   }
 }
 
 #ifdef fused_lane
 /* LANES activations of each row, which one load brings. */
 static inline __attribute__ ((always_inline)) void
-loaded_steps (Vec *sums, const gfloat *const *a, gint32 k, const gfloat *weights, const gint rows, const gint groups)
+loaded_steps (Vec *sums, const gfloat *const *a, gint32 k, const guint8 *weights, const gint rows, const gint groups,
+              const SlFloatWeights kind)
 {
   Vec values[MAX_ROWS], w[MAX_GROUPS];
   SL_UNROLL
   for (gint m = 0; m < rows; m++)
     values[m] = load (a[m] + k);
-#define STEP(lane)                                            \
-  load_weights (w, weights + (lane) *groups * LANES, groups); \
-  SL_UNROLL                                                   \
-  for (gint i = 0; i < rows * groups; i++)                    \
+#define STEP(lane)                                                                             \
+  load_weights (w, weights + (gsize) ((lane) *groups * LANES) * size_of (kind), groups, kind); \
+  SL_UNROLL                                                                                    \
+  for (gint i = 0; i < rows * groups; i++)                                                     \
     sums[i] = fused_lane (values[i / groups], lane, w[i % groups], sums[i]);
   STEP (0)
   STEP (1)
@@ -42,10 +61,11 @@ loaded_steps (Vec *sums, const gfloat *const *a, gint32 k, const gfloat *weights
 
 static inline __attribute__ ((always_inline)) void
 multiply (const SlFloatGemm *gemm, const SlFloatPanel *panel, const SlFloatRows *tile, gfloat *c, gsize c_stride, const gint rows,
-          const gint groups)
+          const gint groups, const SlFloatWeights kind)
 {
   Vec sums[MAX_ROWS * MAX_GROUPS];
-  const gfloat *weights = panel->weights;
+  const gsize step = (gsize) (groups * LANES) * size_of (kind);
+  const guint8 *weights = panel->weights;
   const gfloat *const *runs = tile->runs;
   SL_UNROLL
   for (gint i = 0; i < rows * groups; i++)
@@ -57,12 +77,12 @@ multiply (const SlFloatGemm *gemm, const SlFloatPanel *panel, const SlFloatRows 
       a[m] = runs[m] + panel->offset;
     gint32 k = 0;
 #ifdef fused_lane
-    for (; k + LANES <= tile->length; k += LANES, weights += LANES * groups * LANES)
-      loaded_steps (sums, a, k, weights, rows, groups);
+    for (; k + LANES <= tile->length; k += LANES, weights += LANES * step)
+      loaded_steps (sums, a, k, weights, rows, groups, kind);
 #endif
-    for (; k < tile->length; k++, weights += groups * LANES) {
+    for (; k < tile->length; k++, weights += step) {
       Vec w[MAX_GROUPS];
-      load_weights (w, weights, groups);
+      load_weights (w, weights, groups, kind);
       SL_UNROLL
       for (gint i = 0; i < rows * groups; i++)
         sums[i] = fused (broadcast (a[i / groups][k]), w[i % groups], sums[i]);
@@ -79,13 +99,24 @@ multiply (const SlFloatGemm *gemm, const SlFloatPanel *panel, const SlFloatRows 
   }
 }
 
-DEFINE_TILES (multiply)
-
-void
-SL_SIMD (sl_float_gemm) (const SlFloatGemm *gemm, gint32 first, gint32 end, const SlFloatRows *rows, gfloat *c, gsize c_stride)
-{
-  for (gint32 p = first; p < end; p++) {
-    const SlFloatPanel *panel = &gemm->panels[p];
-    multiply_tiles[rows->rows - 1][panel->groups - 1](gemm, panel, rows, c + panel->channel, c_stride);
+#define DEFINE_GEMM(name, kind)                                                                                                        \
+  static inline                                                                                                                        \
+    __attribute__ ((always_inline)) void multiply_##kind (const SlFloatGemm *gemm, const SlFloatPanel *panel, const SlFloatRows *tile, \
+                                                          gfloat *c, gsize c_stride, const gint rows, const gint groups)               \
+  {                                                                                                                                    \
+    multiply (gemm, panel, tile, c, c_stride, rows, groups, kind);                                                                     \
+  }                                                                                                                                    \
+  DEFINE_TILES (multiply_##kind)                                                                                                       \
+  void SL_SIMD (name) (const SlFloatGemm *gemm, gint32 first, gint32 end, const SlFloatRows *rows, gfloat *c, gsize c_stride)          \
+  {                                                                                                                                    \
+    for (gint32 p = first; p < end; p++) {                                                                                             \
+      const SlFloatPanel *panel = &gemm->panels[p];                                                                                    \
+      multiply_##kind##_tiles[rows->rows - 1][panel->groups - 1](gemm, panel, rows, c + panel->channel, c_stride);                     \
+    }                                                                                                                                  \
   }
-}
+
+DEFINE_GEMM (sl_float_gemm, SL_FLOAT_SINGLE)
+#ifdef SL_WIDENS
+DEFINE_GEMM (sl_float_gemm_half, SL_FLOAT_HALF)
+DEFINE_GEMM (sl_float_gemm_bfloat, SL_FLOAT_BFLOAT)
+#endif

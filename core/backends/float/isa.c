@@ -21,6 +21,12 @@ static const struct
 };
 
 static const SlFloatIsa *forced;
+static gboolean no_pairs;
+
+#ifdef SL_FLOAT_AVX512BF16
+void sl_float_gemm_pairs_avx512 (const SlFloatGemm *gemm, gint32 first, gint32 end, const SlFloatRows *rows, gint32 depth, gfloat *c,
+                                 gsize c_stride, guint16 *scratch);
+#endif
 
 guint
 sl_float_isas (const SlFloatIsa *isas[SL_FLOAT_MAX_ISAS])
@@ -46,6 +52,22 @@ sl_float_isa (void)
     if (sl_cpu_may_use (rows[i].level, rows[i].needs))
       best = rows[i].isa;
   return best;
+}
+
+SlFloatPairsFunc
+sl_float_pairs (const SlFloatIsa *isa)
+{
+#ifdef SL_FLOAT_AVX512BF16
+  if (isa == &sl_float_isa_avx512 && !no_pairs && sl_cpu_may_use (SL_CPU_LEVEL_AVX512, SL_CPU_AVX512 | SL_CPU_AVX512BF16))
+    return sl_float_gemm_pairs_avx512;
+#endif
+  return NULL;
+}
+
+void
+sl_float_pairs_forbid (gboolean forbidden)
+{
+  no_pairs = forbidden;
 }
 
 const SlFloatIsa *

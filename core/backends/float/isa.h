@@ -18,15 +18,29 @@ G_BEGIN_DECLS
 #define SL_FLOAT_TILE 16
 
 /**
+ * SlFloatWeights: in what form the weights of a panel are kept
+ * @SL_FLOAT_SINGLE: floats
+ * @SL_FLOAT_HALF: binary16, @SL_FLOAT_BFLOAT: bfloat16, each in the order of floats and widened in registers
+ * @SL_FLOAT_PAIRS: bfloat16, of each channel two activations' behind each other; an odd depth's last has a 0 beside it
+ */
+typedef enum
+{
+  SL_FLOAT_SINGLE,
+  SL_FLOAT_HALF,
+  SL_FLOAT_BFLOAT,
+  SL_FLOAT_PAIRS
+} SlFloatWeights;
+
+/**
  * SlFloatPanel: output channels that are computed at once
- * @weights: for each activation of a window @groups registers; along the depth, for each register of activations of a run one for each of
+ * @weights: floats or SlFloatWeights; for each activation of a window @groups registers; along the depth, for each register of activations of a run one for each of
  *   @groups channels, 0 behind the run's last
  * @channel: the first; @channels: as many are there
  * @offset: where in a pixel its activations begin, for convolutions in groups
  */
 typedef struct
 {
-  const gfloat *weights;
+  const void *weights;
   gint32 channel, channels, groups, offset;
 } SlFloatPanel;
 
@@ -84,12 +98,21 @@ typedef struct
   gint32 columns, count;
 } SlFloatStrip;
 
+/** SlFloatGemmFunc: rows times the panels from @first to before @end, into rows at @c. No more rows than a tile has. */
+typedef void (*SlFloatGemmFunc) (const SlFloatGemm *gemm, gint32 first, gint32 end, const SlFloatRows *rows, gfloat *c, gsize c_stride);
+/** SlFloatPairsFunc: the same of SL_FLOAT_PAIRS, in whole rows of @depth activations, which are rounded to bfloat16 at @scratch. */
+typedef void (*SlFloatPairsFunc) (const SlFloatGemm *gemm, gint32 first, gint32 end, const SlFloatRows *rows, gint32 depth, gfloat *c,
+                                  gsize c_stride, guint16 *scratch);
+/** SL_FLOAT_PAIRS_SCRATCH: room for @rows rows of @depth. */
+#define SL_FLOAT_PAIRS_SCRATCH(rows, depth) (((gsize) (rows) * ((gsize) (depth) + 1) + 32) * sizeof (guint16))
+
 /**
  * SlFloatIsa:
  * @name: for messages
  * @lanes: floats of a register; @max_rows, @max_groups: of a tile
  * @faster: whether these loops beat XNNPACK's
- * @gemm: rows times the panels from @first to before @end, into rows at @c. No more than @max_rows rows.
+ * @gemm: no more than @max_rows rows
+ * @gemm_half, @gemm_bfloat: (nullable): the same of such weights
  * @gemm_deep: the same of panels whose registers lie along the depth; reads up to a register past a run's last whole one
  * @depthwise: the output pixels of a strip, whose channels lie behind each other at @out. Reads up to a register past a pixel.
  * @sparse_rows: of a tile of @sparse
@@ -109,8 +132,7 @@ typedef struct
   const char *name;
   gint32 lanes, max_rows, max_groups, sparse_rows;
   gboolean faster;
-  void (*gemm) (const SlFloatGemm *gemm, gint32 first, gint32 end, const SlFloatRows *rows, gfloat *c, gsize c_stride);
-  void (*gemm_deep) (const SlFloatGemm *gemm, gint32 first, gint32 end, const SlFloatRows *rows, gfloat *c, gsize c_stride);
+  SlFloatGemmFunc gemm, gemm_half, gemm_bfloat, gemm_deep;
   void (*depthwise) (const SlFloatDepthwise *layer, const SlFloatStrip *strip, gfloat *out);
   void (*turn) (const gfloat *rows, gint32 n, gint32 depth, gfloat *columns);
   void (*sparse) (const SlFloatSparse *layer, gint32 first, gint32 end, const gfloat *columns, gint32 rows, gfloat *c, gsize c_stride);
@@ -137,6 +159,10 @@ const SlFloatIsa *sl_float_isa (void);
 void sl_float_isa_force (const SlFloatIsa *isa);
 /** sl_float_isa_lesser: (nullable): the next lesser one than @isa whose loops beat XNNPACK's. */
 const SlFloatIsa *sl_float_isa_lesser (const SlFloatIsa *isa);
+/** sl_float_pairs: (nullable): products of bfloat16 in tiles as @isa has them, where this processor has such instructions. */
+SlFloatPairsFunc sl_float_pairs (const SlFloatIsa *isa);
+/** sl_float_pairs_forbid: for tests: sl_float_pairs() finds none from now on, or does again. */
+void sl_float_pairs_forbid (gboolean forbidden);
 /** sl_float_isas: every instruction set this build and this machine have, the base set first, the best last. */
 guint sl_float_isas (const SlFloatIsa *isas[SL_FLOAT_MAX_ISAS]);
 

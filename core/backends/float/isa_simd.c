@@ -110,6 +110,10 @@ const SlFloatIsa SL_SIMD (sl_float_isa) = {
   .sparse_rows = SPARSE_REGISTERS * LANES,
   .faster = IS_FASTER,
   .gemm = SL_SIMD (sl_float_gemm),
+#ifdef SL_WIDENS
+  .gemm_half = SL_SIMD (sl_float_gemm_half),
+  .gemm_bfloat = SL_SIMD (sl_float_gemm_bfloat),
+#endif
   .gemm_deep = SL_SIMD (sl_float_gemm_deep),
   .depthwise = SL_SIMD (sl_float_depthwise),
   .turn = SL_SIMD (sl_float_turn),

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/half.h"
 #include "core/backends/float/layer.h"
 #include "core/ops/kernels/kernels.h"
 
@@ -23,8 +24,18 @@
 /* Most activations of a row: their places are stored in 16 bits, and a tile of them stays in the second cache. */
 #define SPARSE_DEPTH 2048
 #define FIRST_CACHE 32768
-/* Elements of a work item of an addition. */
+/* Layers of less depth keep their weights in floats: they are not what takes the time. */
+#define LEAST_DEPTH 32
+/* Tiles of each thread's rows where work is shared out by rows. */
+#define LEAST_TILES 2
+/* So few rows that bringing weights takes as long as multiplying by them. */
+#define FEW_ROWS 64
+/* Products of pairs take as long as this part of as many of floats, the rounding of activations included. */
+#define PAIRS_STEP 0.6
+/* Elements of a work item of an addition, and how many of them are moved in a microsecond. */
 #define PIECE 16384
+#define MOVED 8e3
+#define WHOLE_PIECE 64
 /* Most channels of a PRELU: their slopes again and again to whole registers stay in the second cache. */
 #define MAX_SLOPES 4096
 /* Least slopes, so that what begins anew with them does not count. */
@@ -151,24 +162,27 @@ set_shape (SlFloatLayer *layer, const SlGraph *graph, const SlNode *node)
   layer->taps_apart = layer->groups > 1 || layer->window.dilation_w > 1;
 }
 
-/* Pieces of work: weights that stay in the second cache while rows pass; with threads, enough of them to share out evenly: of whichever of
- * rows and channels there are more, so that threads read little twice. */
+/* Pieces of work: weights that stay in the second cache while rows pass; with threads, enough of them to share out evenly: by rows where there are
+ * some tiles of them for each thread, so that it reads what it wrote, else by channels. */
 static void
 set_tiles (SlFloatLayer *layer, guint threads)
 {
   const SlFloatIsa *isa = layer->isa;
   const gint32 channels = layer->channels / layer->groups, width = (layer->deep ? 1 : isa->lanes) * isa->max_groups;
-  const gsize panel_bytes = (gsize) layer->depth * (gsize) width * sizeof (gfloat);
+  const gsize panel_bytes = (gsize) layer->depth * (gsize) width * (layer->weights == SL_FLOAT_SINGLE ? sizeof (gfloat) : sizeof (guint16));
   const gint32 pieces = threads > 1 ? CLAMP ((gint32) layer->cost_us, 1, 4 * (gint32) threads) : 1;
   gint32 rows = 8 * isa->max_rows;
   layer->n_panels = (channels + width - 1) / width * layer->groups;
   gint32 panels = (gint32) CLAMP (CHUNK_BYTES / panel_bytes, 1, (gsize) layer->n_panels);
-  if (layer->channels <= layer->rows)
+  if (layer->rows >= LEAST_TILES * isa->max_rows * (gint32) threads)
     rows = CLAMP (layer->rows / pieces / isa->max_rows * isa->max_rows, isa->max_rows, rows);
   while (panels > 1 && (layer->rows + rows - 1) / rows * (layer->n_panels / panels) < pieces)
     panels = (panels + 1) / 2;
+  layer->threads = (gint32) threads;
   layer->tile_rows = rows;
-  layer->chunk_panels = panels;
+  layer->chunks = (layer->n_panels + panels - 1) / panels;
+  if (layer->chunks > 1 && layer->rows <= rows)
+    layer->chunks = MIN ((layer->chunks + (gint32) threads - 1) / (gint32) threads * (gint32) threads, layer->n_panels);
 }
 
 static void
@@ -192,8 +206,9 @@ static guint
 cost_of (const SlFloatLayer *layer)
 {
   const gdouble rate = layer->isa->lanes * (layer->mode == SL_FLOAT_DEPTHWISE ? 2e3 : 4e3);
-  const gdouble work = layer->mode < SL_FLOAT_ADD ? (gdouble) layer->rows * layer->channels * layer->depth : (gdouble) layer->elements;
-  return (guint) MIN (work / rate, 1e6);
+  if (layer->mode >= SL_FLOAT_ADD)
+    return (guint) MIN ((gdouble) layer->elements / MOVED, 1e6);
+  return (guint) MIN ((gdouble) layer->rows * layer->channels * layer->depth / rate, 1e6);
 }
 
 static void
@@ -222,6 +237,14 @@ deep_run_length (const SlFloatLayer *layer, gint32 lanes)
   return layer->depth / rows / (deep_taps_apart (layer, lanes) ? layer->window.filter_w : 1);
 }
 
+/* Whether @isa multiplies the layer's activations and weights as pairs of 16 bits. */
+static gboolean
+goes_by_pairs (const SlFloatLayer *layer, const SlFloatIsa *isa)
+{
+  return layer->precision == SL_PRECISION_BF16 && (layer->mode == SL_FLOAT_DIRECT || layer->mode == SL_FLOAT_WINDOW) && layer->groups == 1
+         && layer->depth >= LEAST_DEPTH && sl_float_pairs (isa) != NULL;
+}
+
 /* Multiply-adds of a row of the output with those of empty lanes, and what takes as long. */
 static gdouble
 row_work (const SlFloatLayer *layer, const SlFloatIsa *isa, gboolean deep)
@@ -229,7 +252,7 @@ row_work (const SlFloatLayer *layer, const SlFloatIsa *isa, gboolean deep)
   const gint32 channels = layer->channels / layer->groups, lanes = isa->lanes;
   const gdouble depth = layer->depth;
   if (!deep)
-    return depth * ((channels + lanes - 1) / lanes * lanes);
+    return depth * ((channels + lanes - 1) / lanes * lanes) * (goes_by_pairs (layer, isa) ? PAIRS_STEP : 1);
   const gint32 length = deep_run_length (layer, lanes), registers = (length + lanes - 1) / lanes;
   return (depth / length * registers + DEEP_END) * lanes * channels;
 }
@@ -294,6 +317,61 @@ choose_sparse (SlFloatLayer *layer, const SlFloatIsa *isa, const SlTensor *weigh
   layer->deep = FALSE;
 }
 
+/* Whether all weights are finite numbers of at most @most. */
+static gboolean
+are_within (const SlTensor *weights, gfloat most)
+{
+  const gfloat *values = weights->data;
+  gboolean within = TRUE;
+  for (gsize i = 0; i < weights->bytes / sizeof values[0]; i++)
+    within &= fabsf (values[i]) <= most;
+  return within;
+}
+
+/* Whether all weights are numbers of binary16, as those of files that keep them so. */
+static gboolean
+are_halves (const SlTensor *weights)
+{
+  const gfloat *values = weights->data;
+  for (gsize i = 0; i < weights->bytes / sizeof values[0]; i++)
+    if (!sl_half_holds (values[i]))
+      return FALSE;
+  return TRUE;
+}
+
+/* In what form a tile reads @weights, and the loops for that. Weights that have no finite number of 16 bits stay floats. What is half as large
+ * without a loss is so where that takes no longer. */
+static void
+choose_weights (SlFloatLayer *layer, const SlTensor *weights)
+{
+  const SlFloatIsa *isa = layer->isa;
+  const gboolean tiles = (layer->mode == SL_FLOAT_DIRECT || layer->mode == SL_FLOAT_WINDOW) && !layer->deep && layer->depth >= LEAST_DEPTH;
+  if (!tiles || isa->gemm_half == NULL)
+    return;
+  if (layer->precision == SL_PRECISION_FP16 ? are_within (weights, SL_HALF_MOST)
+                                            : layer->precision == SL_PRECISION_FLOAT && layer->rows <= FEW_ROWS && are_halves (weights))
+    layer->weights = SL_FLOAT_HALF;
+  else if (layer->precision == SL_PRECISION_BF16 && are_within (weights, SL_BFLOAT_MOST))
+    layer->weights = goes_by_pairs (layer, isa) ? SL_FLOAT_PAIRS : SL_FLOAT_BFLOAT;
+  if (layer->weights == SL_FLOAT_PAIRS)
+    layer->cost_us = (guint) (layer->cost_us * PAIRS_STEP);
+}
+
+static void
+set_multiply (SlFloatLayer *layer, SlHost *host)
+{
+  const SlFloatIsa *isa = layer->isa;
+  layer->multiply = layer->deep                         ? isa->gemm_deep
+                    : layer->weights == SL_FLOAT_HALF   ? isa->gemm_half
+                    : layer->weights == SL_FLOAT_BFLOAT ? isa->gemm_bfloat
+                                                        : isa->gemm;
+  if (layer->weights != SL_FLOAT_PAIRS)
+    return;
+  layer->pairs = sl_float_pairs (isa);
+  layer->scratch = &host->scratch;
+  sl_host_need_scratch (host, SL_FLOAT_PAIRS_SCRATCH (isa->max_rows, layer->depth));
+}
+
 /* Tiles of rows, and where threads outnumber them, of channels. */
 static void
 set_sparse_tiles (SlFloatLayer *layer, SlHost *host)
@@ -301,9 +379,10 @@ set_sparse_tiles (SlFloatLayer *layer, SlHost *host)
   const gsize bytes = (gsize) layer->depth * (gsize) layer->isa->sparse_rows * sizeof (gfloat);
   const gint32 tiles = (layer->rows + layer->isa->sparse_rows - 1) / layer->isa->sparse_rows;
   const gint32 pieces = tiles < 2 * (gint32) host->threads ? (gint32) host->threads : 1;
+  layer->threads = (gint32) host->threads;
   layer->tile_rows = layer->isa->sparse_rows;
   layer->n_panels = layer->channels;
-  layer->chunk_panels = (layer->channels + pieces - 1) / pieces;
+  layer->chunks = MIN (pieces, layer->channels);
   layer->scratch = &host->scratch;
   sl_host_need_scratch (host, bytes);
 }
@@ -350,7 +429,7 @@ set_elements (SlFloatLayer *layer, SlHost *host, const SlNode *node)
                 : node->op == SL_OP_MUL   ? SL_FLOAT_MULTIPLY
                 : node->op == SL_OP_PRELU ? SL_FLOAT_PRELU
                                           : SL_FLOAT_ACTIVATE;
-  layer->piece = PIECE;
+  layer->piece = MIN (PIECE, ((layer->elements + host->threads - 1) / host->threads + WHOLE_PIECE - 1) / WHOLE_PIECE * WHOLE_PIECE);
   layer->cost_us = cost_of (layer);
   if (layer->mode != SL_FLOAT_PRELU)
     return;
@@ -387,6 +466,7 @@ finish_transposed (SlFloatLayer *layer, SlHost *host, const SlNode *node)
     SlFloatLayer *part = &layer->parts[i];
     choose_loops (part, layer->isa);
     part->cost_us = cost_of (part);
+    set_multiply (part, host);
     set_tiles (part, host->threads);
     part->zeros = zeros_new (part, host->arena);
     part->scratch = &host->scratch;
@@ -414,10 +494,14 @@ sl_float_layer_new (const SlFloatIsa *isa, SlHost *host, const SlNode *node)
     set_elements (layer, host, node);
     return layer;
   }
+  const SlTensor *weights = sl_node_input (host->graph, node, 1);
+  layer->precision = sl_graph_precision (host->graph);
   const gdouble row = choose_loops (layer, isa);
-  choose_sparse (layer, isa, sl_node_input (host->graph, node, 1));
+  choose_sparse (layer, isa, weights);
   layer->cost_us = cost_of (layer);
   choose_winograd (layer, isa, row * layer->rows);
+  choose_weights (layer, weights);
+  set_multiply (layer, host);
   if (layer->mode == SL_FLOAT_DEPTHWISE)
     set_strip (layer);
   else if (layer->mode == SL_FLOAT_SPARSE)

@@ -54,14 +54,17 @@ typedef struct
  * SlFloatLayer:
  * @images: of the batch; @rows: output pixels of all images; @depth: activations of a window; @channels: of the output
  * @groups: of a convolution; @taps_apart: each pixel of a window is a run of its own
+ * @precision: what may be done with its weights
  * @deep: a register lies along the depth instead of across channels; then each run is of @run_length activations, or of several times
  *   as many whole registers
- * @tile_rows, @chunk_panels: work items are this many rows by this many panels; of sparse weights by as many channels
+ * @tile_rows, @chunks: work items are this many rows by panels, or of sparse weights channels, shared out to as many chunks
+ * @threads: among whom neighbouring tiles are shared out, each with all chunks
  *   (winograd) @tile_rows tiles by all panels, of which each of the sixteen matrices has @n_panels
  * @strip: (depthwise) output pixels at a time
  * @lo, @hi: limits of the output; @activation: what comes after them, where it is a curve; @slope: of a leaky one
- * @scratch: (sparse, winograd, transposed) the session's, for a tile of turned rows of each thread, tiles on their way, or products that cross
- *   a border
+ * @weights: of its panels; @multiply: (direct, window, transposed) a tile by panels of such weights; @pairs: (nullable): instead of it
+ * @scratch: (sparse, winograd, transposed, pairs) the session's, for a tile of turned rows of each thread, tiles on their way, products that
+ *   cross a border, or rounded rows
  * @parts: (transposed) @n_parts convolutions, each of which has its @transposed
  * @zeros: as many as a run, for what is outside of the picture; (winograd) and as a bias
  * @elements: (element by element) of the output; @piece: of them in a work item
@@ -77,9 +80,13 @@ struct _SlFloatLayer
   SlFloatLayer *parts;
   guint n_parts;
   gint32 images, rows, depth, channels, groups;
-  gint32 n_panels, tile_rows, chunk_panels, strip;
+  gint32 n_panels, tile_rows, chunks, threads, strip;
   gint32 run_length;
   gboolean taps_apart, deep;
+  SlPrecision precision;
+  SlFloatWeights weights;
+  SlFloatGemmFunc multiply;
+  SlFloatPairsFunc pairs;
   const gfloat *zeros;
   SlFloatGemm gemm;
   SlFloatDepthwise depthwise;
@@ -92,6 +99,13 @@ struct _SlFloatLayer
   gsize period, elements, piece;
   guint cost_us;
 };
+
+/** sl_float_first_panel: of @chunk. */
+static inline gint32
+sl_float_first_panel (const SlFloatLayer *layer, gint32 chunk)
+{
+  return (gint32) ((gint64) layer->n_panels * chunk / layer->chunks);
+}
 
 /** sl_float_bias: (nullable): of @node, a layer. */
 const SlTensor *sl_float_bias (const SlGraph *graph, const SlNode *node);

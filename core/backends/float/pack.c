@@ -2,6 +2,7 @@
 /* Weights in the order in which the inner loops read them. */
 #include <string.h>
 
+#include "base/half.h"
 #include "core/backends/float/layer.h"
 
 /* To whole registers, and a tile's more, so that every load of a register lies inside. Again for each pixel that a window makes. */
@@ -16,31 +17,40 @@ pack_bias (const SlFloatLayer *layer, const SlTensor *bias, SlArena *arena)
   return packed;
 }
 
+static void
+put (SlFloatWeights kind, void *to, gsize at, gfloat value)
+{
+  if (kind == SL_FLOAT_SINGLE)
+    ((gfloat *) to)[at] = value;
+  else
+    ((guint16 *) to)[at] = (kind == SL_FLOAT_HALF ? sl_half_from_float : sl_bfloat_from_float) (value);
+}
+
 /* @weights of the file: for each output channel a window. */
 static void
-pack_panel (const SlFloatLayer *layer, SlFloatPanel *panel, const gfloat *weights, gfloat *to)
+pack_panel (const SlFloatLayer *layer, SlFloatPanel *panel, const gfloat *weights, void *to)
 {
-  const gint32 width = panel->groups * layer->isa->lanes;
+  const gsize width = (gsize) (panel->groups * layer->isa->lanes);
+  const guint together = layer->weights == SL_FLOAT_PAIRS ? 2 : 1;
   panel->weights = to;
-  memset (to, 0, (gsize) width * (gsize) layer->depth * sizeof to[0]);
   for (gint32 lane = 0; lane < panel->channels; lane++) {
     const gfloat *from = weights + (gsize) (panel->channel + lane) * (gsize) layer->depth;
-    for (gint32 k = 0; k < layer->depth; k++)
-      to[(gsize) k * (gsize) width + (gsize) lane] = from[k];
+    for (gsize k = 0; k < (gsize) layer->depth; k++)
+      put (layer->weights, to, (k / together * width + (gsize) lane) * together + k % together, from[k]);
   }
 }
 
 /* The same along the depth: run by run in whole registers. */
 static void
-pack_deep_panel (const SlFloatLayer *layer, SlFloatPanel *panel, const gfloat *weights, gfloat *to)
+pack_deep_panel (const SlFloatLayer *layer, SlFloatPanel *panel, const gfloat *weights, void *memory)
 {
+  gfloat *to = memory;
   const gint32 length = layer->run_length, lanes = layer->isa->lanes;
   panel->weights = to;
   for (gint32 first = 0; first < layer->depth; first += length)
     for (gint32 k = 0; k < length; k += lanes)
       for (gint32 g = 0; g < panel->groups; g++, to += lanes) {
         const gfloat *from = weights + (gsize) (panel->channel + g) * (gsize) layer->depth + (gsize) (first + k);
-        memset (to, 0, (gsize) lanes * sizeof to[0]);
         memcpy (to, from, (gsize) MIN (lanes, length - k) * sizeof to[0]);
       }
 }
@@ -52,9 +62,13 @@ pack_panels (const SlFloatLayer *layer, const gfloat *weights, SlFloatPanel *pac
   const gint32 lanes = layer->deep ? 1 : layer->isa->lanes, channels = layer->channels / layer->groups;
   const gint32 registers = (channels + lanes - 1) / lanes;
   const gint32 whole = (layer->run_length + layer->isa->lanes - 1) / layer->isa->lanes * layer->isa->lanes;
-  const gsize depth = layer->deep ? (gsize) (layer->depth / layer->run_length) * (gsize) whole : (gsize) layer->depth;
+  const gsize even = layer->weights == SL_FLOAT_PAIRS ? (gsize) layer->depth % 2 : 0;
+  const gsize depth = layer->deep ? (gsize) (layer->depth / layer->run_length) * (gsize) whole : (gsize) layer->depth + even;
   const gint32 panels = layer->n_panels / layer->groups, inputs = layer->window.channels / layer->groups;
-  gfloat *to = sl_tensor_alloc (arena, (gsize) registers * (gsize) lanes * (gsize) layer->groups * depth * sizeof to[0]);
+  const gsize size = layer->weights == SL_FLOAT_SINGLE ? sizeof (gfloat) : sizeof (guint16);
+  const gsize bytes = (gsize) registers * (gsize) lanes * (gsize) layer->groups * depth * size;
+  guint8 *to = sl_tensor_alloc (arena, bytes);
+  memset (to, 0, bytes);
   for (gint32 p = 0; p < layer->n_panels; p++) {
     const gint32 group = p / panels, first = (gint32) ((gint64) registers * (p % panels) / panels);
     const gint32 end = (gint32) ((gint64) registers * (p % panels + 1) / panels);
@@ -65,7 +79,7 @@ pack_panels (const SlFloatLayer *layer, const gfloat *weights, SlFloatPanel *pac
       .offset = group * inputs,
     };
     (layer->deep ? pack_deep_panel : pack_panel) (layer, &packed[p], weights, to);
-    to += (gsize) (packed[p].groups * lanes) * depth;
+    to += (gsize) (packed[p].groups * lanes) * depth * size;
   }
 }
 

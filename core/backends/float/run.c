@@ -247,6 +247,17 @@ sl_float_activate_rows (const SlFloatLayer *layer, gfloat *rows, gint32 n)
   activate_channels (layer, 0, layer->channels, n, rows);
 }
 
+/* A tile of rows by panels. */
+static void
+multiply (const SlFloatLayer *layer, gint32 panel, gint32 end, const SlFloatRows *rows, gfloat *c, gsize c_stride, guint thread)
+{
+  if (layer->pairs != NULL)
+    layer->pairs (&layer->gemm, panel, end, rows, layer->depth, c, c_stride,
+                  (guint16 *) (gpointer) (layer->scratch->memory + layer->scratch->bytes * thread));
+  else
+    layer->multiply (&layer->gemm, panel, end, rows, c, c_stride);
+}
+
 static void
 run_winograd (const void *data, guint item, guint thread)
 {
@@ -254,14 +265,34 @@ run_winograd (const void *data, guint item, guint thread)
   sl_float_winograd_run (run->layer, run->x, run->y, item, thread);
 }
 
+/** What a work item is of: rows from @first on, and panels or channels. */
+typedef struct
+{
+  gint32 first, rows, panel, end;
+} Piece;
+
+/* A thread's tiles follow each other, each chunk's before the next chunk's, so that weights of a chunk stay in its cache. */
+static Piece
+piece_of (const SlFloatLayer *layer, gint32 item)
+{
+  const gint32 tiles = (layer->rows + layer->tile_rows - 1) / layer->tile_rows;
+  gint32 start = 0, end = tiles;
+  for (gint32 thread = 1; thread <= layer->threads && (end = tiles * thread / layer->threads) * layer->chunks <= item; thread++)
+    start = end;
+  const gint32 place = item - start * layer->chunks, first = (start + place % (end - start)) * layer->tile_rows,
+               chunk = place / (end - start);
+  return (Piece){ first, MIN (layer->tile_rows, layer->rows - first), sl_float_first_panel (layer, chunk),
+                  sl_float_first_panel (layer, chunk + 1) };
+}
+
 static void
 run_gemm (const void *data, guint item, guint thread)
 {
   const Run *run = data;
   const SlFloatLayer *layer = run->layer;
-  const gint32 tiles = (layer->rows + layer->tile_rows - 1) / layer->tile_rows, most = layer->isa->max_rows;
-  gint32 first = (gint32) item % tiles * layer->tile_rows, left = MIN (layer->tile_rows, layer->rows - first);
-  const gint32 panel = (gint32) item / tiles * layer->chunk_panels, end = MIN (panel + layer->chunk_panels, layer->n_panels);
+  const gint32 most = layer->isa->max_rows;
+  const Piece piece = piece_of (layer, (gint32) item);
+  gint32 first = piece.first, left = piece.rows;
   const gfloat *runs[SL_FLOAT_MAX_RUNS * SL_FLOAT_MAX_ROWS];
   gfloat copies[SL_FLOAT_MAX_COPIED * SL_FLOAT_MAX_ROWS + SL_TENSOR_PADDING / sizeof (gfloat)];
   const gboolean direct = layer->mode == SL_FLOAT_DIRECT;
@@ -270,8 +301,8 @@ run_gemm (const void *data, guint item, guint thread)
     const gint32 rows = (left + pieces - 1) / pieces;
     const SlFloatRows found = direct ? direct_runs (run, first, rows, runs) : find_runs (run, at, rows, runs, copies);
     gfloat *c = run->y + (gsize) first * (gsize) layer->channels;
-    (layer->deep ? layer->isa->gemm_deep : layer->isa->gemm) (&layer->gemm, panel, end, &found, c, (gsize) layer->channels);
-    activate (layer, panel, end, rows, c);
+    multiply (layer, piece.panel, piece.end, &found, c, (gsize) layer->channels, thread);
+    activate (layer, piece.panel, piece.end, rows, c);
     first += rows;
     left -= rows;
     if (!direct)
@@ -290,7 +321,7 @@ run_places (const Run *run, const SlFloatPiece *piece, Output at, gint32 rows, g
   const gsize stride = (gsize) (inside ? part->transposed.stride_w * part->transposed.channels : part->channels);
   gfloat *to = inside ? line + sl_float_transposed_offset (part, at.x) : scratch;
   const SlFloatRows found = find_runs (run, at, rows, runs, copies);
-  (part->deep ? part->isa->gemm_deep : part->isa->gemm) (&part->gemm, piece->panel, piece->end, &found, to, stride);
+  part->multiply (&part->gemm, piece->panel, piece->end, &found, to, stride);
   if (!inside)
     sl_float_transposed_copy (piece, scratch, at.x, rows, line);
 }
@@ -322,14 +353,12 @@ run_sparse (const void *data, guint item, guint thread)
 {
   const Run *run = data;
   const SlFloatLayer *layer = run->layer;
-  const gint32 tiles = (layer->rows + layer->tile_rows - 1) / layer->tile_rows, first = (gint32) item % tiles * layer->tile_rows;
-  const gint32 channel = (gint32) item / tiles * layer->chunk_panels, end = MIN (channel + layer->chunk_panels, layer->channels);
-  const gint32 rows = MIN (layer->tile_rows, layer->rows - first);
+  const Piece piece = piece_of (layer, (gint32) item);
   gfloat *columns = (gfloat *) (gpointer) (layer->scratch->memory + layer->scratch->bytes * thread);
-  gfloat *c = run->y + (gsize) first * (gsize) layer->channels;
-  layer->isa->turn (run->x + (gsize) first * (gsize) layer->depth, rows, layer->depth, columns);
-  layer->isa->sparse (&layer->sparse, channel, end, columns, rows, c, (gsize) layer->channels);
-  activate_channels (layer, channel, end, rows, c);
+  gfloat *c = run->y + (gsize) piece.first * (gsize) layer->channels;
+  layer->isa->turn (run->x + (gsize) piece.first * (gsize) layer->depth, piece.rows, layer->depth, columns);
+  layer->isa->sparse (&layer->sparse, piece.panel, piece.end, columns, piece.rows, c, (gsize) layer->channels);
+  activate_channels (layer, piece.panel, piece.end, piece.rows, c);
 }
 
 /* @n pixels of row @y from @x on; zeros for what is outside of the picture. */
@@ -396,8 +425,7 @@ sl_float_layer_run (const SlFloatLayer *layer, SlPool *pool, const void *const *
     case SL_FLOAT_SPARSE:
     case SL_FLOAT_DIRECT:
     case SL_FLOAT_WINDOW:
-      sl_pool_run (pool, layer->mode == SL_FLOAT_SPARSE ? run_sparse : run_gemm, &run,
-                   (guint) (tiles * ((layer->n_panels + layer->chunk_panels - 1) / layer->chunk_panels)), layer->cost_us);
+      sl_pool_run (pool, layer->mode == SL_FLOAT_SPARSE ? run_sparse : run_gemm, &run, (guint) (tiles * layer->chunks), layer->cost_us);
       return;
     case SL_FLOAT_WINOGRAD:
       sl_pool_run (pool, run_winograd, &run, sl_float_winograd_items (layer), layer->cost_us);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * The registers that the float loops are written in: LANES floats each, tiles of at most MAX_ROWS rows and MAX_GROUPS registers of
- * channels. The loops are compiled once for each instruction set: AVX-512, AVX2 with FMA, and what every processor has.
+ * channels. The loops are compiled once for each instruction set: AVX-512, AVX2 with FMA, and what every processor has. Where SL_WIDENS is
+ * defined, weights of 16 bits become floats as they are loaded.
  */
 #ifndef SL_CORE_BACKENDS_FLOAT_SIMD_H
 #define SL_CORE_BACKENDS_FLOAT_SIMD_H
@@ -37,6 +38,10 @@ store_some (gfloat *at, gint32 left, Vec values)
 
 void SL_SIMD (sl_float_activate) (SlActivation activation, const gfloat *in, gfloat *out, gsize n);
 void SL_SIMD (sl_float_gemm) (const SlFloatGemm *gemm, gint32 first, gint32 end, const SlFloatRows *rows, gfloat *c, gsize c_stride);
+#ifdef SL_WIDENS
+void SL_SIMD (sl_float_gemm_half) (const SlFloatGemm *gemm, gint32 first, gint32 end, const SlFloatRows *rows, gfloat *c, gsize c_stride);
+void SL_SIMD (sl_float_gemm_bfloat) (const SlFloatGemm *gemm, gint32 first, gint32 end, const SlFloatRows *rows, gfloat *c, gsize c_stride);
+#endif
 void SL_SIMD (sl_float_gemm_deep) (const SlFloatGemm *gemm, gint32 first, gint32 end, const SlFloatRows *rows, gfloat *c, gsize c_stride);
 void SL_SIMD (sl_float_turn) (const gfloat *rows, gint32 n, gint32 depth, gfloat *columns);
 void SL_SIMD (sl_float_sparse) (const SlFloatSparse *layer, gint32 first, gint32 end, const gfloat *columns, gint32 rows, gfloat *c,

@@ -42,6 +42,24 @@ load (const gfloat *at)
   return values;
 }
 
+#ifdef __aarch64__
+#define SL_WIDENS
+
+/* Floats of numbers of binary16. */
+static inline Vec
+load_half (const guint16 *at)
+{
+  return vcvt_f32_f16 (vreinterpret_f16_u16 (vld1_u16 (at)));
+}
+
+/* Floats of numbers of bfloat16. */
+static inline Vec
+load_bfloat (const guint16 *at)
+{
+  return vreinterpretq_f32_u32 (vshll_n_u16 (vld1_u16 (at), 16));
+}
+#endif
+
 static inline Vec
 broadcast (gfloat value)
 {

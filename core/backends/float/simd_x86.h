@@ -35,6 +35,32 @@ load (const gfloat *at)
   return V (loadu_ps) (at);
 }
 
+#define SL_WIDENS
+
+/* Floats of numbers of binary16. */
+static inline Vec
+load_half (const guint16 *at)
+{
+#ifdef SL_FLOAT_FOR_AVX512
+  return _mm512_cvtph_ps (_mm256_loadu_si256 ((const __m256i *) (gconstpointer) at));
+#else
+  return _mm256_cvtph_ps (_mm_loadu_si128 ((const __m128i *) (gconstpointer) at));
+#endif
+}
+
+/* Floats of numbers of bfloat16. */
+static inline Vec
+load_bfloat (const guint16 *at)
+{
+#ifdef SL_FLOAT_FOR_AVX512
+  const __m512i wide = _mm512_cvtepu16_epi32 (_mm256_loadu_si256 ((const __m256i *) (gconstpointer) at));
+  return _mm512_castsi512_ps (_mm512_slli_epi32 (wide, 16));
+#else
+  const __m256i wide = _mm256_cvtepu16_epi32 (_mm_loadu_si128 ((const __m128i *) (gconstpointer) at));
+  return _mm256_castsi256_ps (_mm256_slli_epi32 (wide, 16));
+#endif
+}
+
 static inline Vec
 broadcast (gfloat value)
 {

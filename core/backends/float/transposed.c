@@ -110,17 +110,11 @@ item_lines (const SlFloatLayer *part)
   return MAX (part->tile_rows / part->window.out_w, 1);
 }
 
-static gint32
-chunks_of (const SlFloatLayer *part)
-{
-  return (part->n_panels + part->chunk_panels - 1) / part->chunk_panels;
-}
-
 static guint
 part_items (const SlFloatLayer *part)
 {
   const gint32 lines = part->images * part->window.out_h;
-  return (guint) (chunks_of (part) * ((lines + item_lines (part) - 1) / item_lines (part)));
+  return (guint) (part->chunks * ((lines + item_lines (part) - 1) / item_lines (part)));
 }
 
 guint
@@ -138,11 +132,10 @@ sl_float_transposed_piece (const SlFloatLayer *layer, guint item)
   const SlFloatLayer *part = layer->parts;
   for (; item >= part_items (part); part++)
     item -= part_items (part);
-  const gint32 chunks = chunks_of (part), panel = (gint32) item % chunks * part->chunk_panels;
-  const gint32 line = (gint32) item / chunks * item_lines (part);
+  const gint32 chunk = (gint32) item % part->chunks, line = (gint32) item / part->chunks * item_lines (part);
   return (SlFloatPiece){ .part = part,
-                         .panel = panel,
-                         .end = MIN (panel + part->chunk_panels, part->n_panels),
+                         .panel = sl_float_first_panel (part, chunk),
+                         .end = sl_float_first_panel (part, chunk + 1),
                          .line = line,
                          .end_line = MIN (line + item_lines (part), part->images * part->window.out_h) };
 }

@@ -8,6 +8,7 @@
 #include "core/ops/kernels/simd/loops.h"
 
 #define PART_ELEMENTS 16384
+#define PART_FLOATS 4096
 
 static gfloat
 real_identity (gfloat x, gfloat parameter)
@@ -409,7 +410,7 @@ sl_kernel_unary (const SlKernelCall *call)
   Job job = { call, p };
   switch (p->input->dtype) {
     case SL_DTYPE_F32:
-      sl_parallel (call, p->elements, PART_ELEMENTS, floats_part, &job);
+      sl_parallel (call, p->elements, PART_FLOATS, floats_part, &job);
       break;
     case SL_DTYPE_I16:
       sl_parallel (call, p->elements, PART_ELEMENTS, quantised_part, &job);

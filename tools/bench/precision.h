@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* sightline bench model --precision: what it does to results. */
+#ifndef SL_TOOLS_BENCH_PRECISION_H
+#define SL_TOOLS_BENCH_PRECISION_H
+
+#include "models/model.h"
+
+G_BEGIN_DECLS
+
+/** sl_bench_precision: runs the model as @how has it and in floats on the same noise, and prints how far results are apart; nothing where @how asks for
+ *  floats. */
+gboolean sl_bench_precision (const char *path, guint threads, const SlModelLoadOptions *how, gboolean json, GError **error);
+
+G_END_DECLS
+
+#endif
