@@ -21,7 +21,8 @@ typedef enum
 void sl_run_log_init (gboolean json);
 /** sl_run_log_json: whether lines are JSON. */
 gboolean sl_run_log_json (void);
-/** sl_run_log: @pipeline: (nullable): its name; @event: a word for machines, such as "running". Main thread. */
+/** sl_run_log: @pipeline: (nullable): its name; @event: a word for machines, such as "running". Main thread; any thread where
+ *  nothing is called before lines. */
 void sl_run_log (SlLogLevel level, const char *pipeline, const char *event, const char *format, ...) G_GNUC_PRINTF (4, 5);
 /** sl_run_log_raw: finished lines. Main thread. */
 void sl_run_log_raw (const char *text);

@@ -112,7 +112,7 @@ sl_serve_report_health (const SlServeReport *report, gint64 now)
   if (stuck > STALL_MS * G_TIME_SPAN_MILLISECOND)
     g_ptr_array_add (reasons, g_strdup_printf ("nothing was answered for %.1f s, and requests wait: a model does not come to its end",
                                                (gdouble) stuck / G_USEC_PER_SEC));
-  if (silent > SILENCE_MS * G_TIME_SPAN_MILLISECOND)
+  if (silent > SILENCE_MS * G_TIME_SPAN_MILLISECOND && report->state != SL_SERVE_LEAVING)
     g_ptr_array_add (reasons, g_strdup_printf ("the program's main thread hangs for %.1f s", (gdouble) silent / G_USEC_PER_SEC));
   return reasons;
 }

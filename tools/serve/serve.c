@@ -228,10 +228,14 @@ tell (Teller *teller, SlServeWorker *worker)
     sl_serve_http_report (teller->http, teller->report);
 }
 
-/* Returns whether all that was taken is answered. */
+/* Returns whether all that was taken is answered. The page says meanwhile that the worker leaves. */
 static gboolean
-drain (SlServeWorker *worker)
+drain (SlServeWorker *worker, const Teller *teller)
 {
+  g_autoptr (SlServeReport) report = sl_serve_report_new (worker, teller->report);
+  report->state = SL_SERVE_LEAVING;
+  if (teller->http != NULL)
+    sl_serve_http_report (teller->http, report);
   const gint64 begun = g_get_monotonic_time ();
   if (sl_serve_worker_drain (worker, DRAIN_US))
     return TRUE;
@@ -256,7 +260,7 @@ work_until_told (SlServeWorker *worker, Teller *teller)
   if (failed != NULL)
     sl_run_log (SL_LOG_ERROR, NULL, "failed", "%s", failed);
   sl_manager_tell (&teller->manager, "STOPPING=1");
-  const gboolean drained = failed != NULL || drain (worker);
+  const gboolean drained = failed != NULL || drain (worker, teller);
   return failed != NULL || !drained ? SL_EXIT_FAILED : SL_EXIT_OK;
 }
 
@@ -275,9 +279,9 @@ work (const Options *o, const SlMqttAccess *access, GPtrArray *models)
     sl_complain ("serve", "%s", error->message);
   else
     status = work_until_told (worker, &teller);
+  sl_serve_worker_free (worker); /* first: its threads write lines that the page shows */
   sl_serve_http_free (teller.http);
   g_clear_pointer (&teller.report, sl_serve_report_unref);
-  sl_serve_worker_free (worker);
   sl_manager_clear (&teller.manager);
   return status;
 }
