@@ -35,7 +35,7 @@ sl_bench_precision (const char *path, guint threads, const SlModelLoadOptions *h
   g_autoptr (SlModel) exact = sl_model_load_with (path, NULL, &single, error);
   g_autoptr (SlSession) first = exact != NULL ? sl_session_new (sl_model_graph (exact), threads, error) : NULL;
   g_autoptr (SlSession) second = first != NULL ? sl_session_new (sl_model_graph (model), threads, error) : NULL;
-  if (second == NULL || !sl_backend_try (first, second, sl_model_contract (exact), 0, &trial, error))
+  if (second == NULL || !sl_backend_try (first, second, sl_model_contract (exact), 0, NULL, &trial, error))
     return FALSE;
   if (json)
     print_json (path, threads, precision, &trial);
