@@ -188,15 +188,15 @@ name_of (const char *path, const SlModelLoadOptions *options, const char *versio
   const char *name = cpu != NULL ? strstr (cpu, "model name") : NULL;
   g_autofree char *cpu_name = name != NULL ? g_strndup (name, strcspn (name, "\n")) : g_strdup ("");
   const SlBackendSettings *backend = &options->backend;
-  g_autofree char *text = g_strdup_printf (
-    "%s %" G_GUINT64_FORMAT ":%" G_GUINT64_FORMAT " %" G_GINT64_FORMAT " %" G_GINT64_FORMAT "|%s|%s %" G_GINT64_FORMAT
-    "|%s|%u|%u|%s|%s|%s|%s|%s|%s|%s|%s|%s",
-    path, model.device, model.inode, model.size, model.written, library, version, file.written, cpu_name, g_get_num_processors (),
-    sl_threads_resolve (options->threads), SL_VERSION, backend->provider != NULL ? backend->provider : "",
-    backend->options != NULL ? backend->options : "", backend->delegate != NULL ? backend->delegate : "",
-    backend->precision != NULL ? backend->precision : "", options->input_shape != NULL ? options->input_shape : "",
-    options->fixed_inputs != NULL ? options->fixed_inputs : "", options->state != NULL ? options->state : "",
-    options->handed_inputs != NULL ? options->handed_inputs : "");
+  g_autofree char *text =
+    g_strdup_printf ("%s %" G_GUINT64_FORMAT ":%" G_GUINT64_FORMAT " %" G_GINT64_FORMAT " %" G_GINT64_FORMAT "|%s|%s %" G_GINT64_FORMAT
+                     "|%s|%u|%u|%s|%s|%s|%s|%s|%s|%s|%s|%s",
+                     path, model.device, model.inode, model.size, model.written, library, version, file.written, cpu_name,
+                     g_get_num_processors (), sl_threads_resolve (options->threads), SL_VERSION,
+                     backend->provider != NULL ? backend->provider : "", backend->options != NULL ? backend->options : "",
+                     backend->delegate != NULL ? backend->delegate : "", backend->precision != NULL ? backend->precision : "",
+                     options->input_shape != NULL ? options->input_shape : "", options->fixed_inputs != NULL ? options->fixed_inputs : "",
+                     options->state != NULL ? options->state : "", options->handed_inputs != NULL ? options->handed_inputs : "");
   return g_strdup_printf ("%016" G_GINT64_MODIFIER "x", sl_xxh64 (text, strlen (text), 0));
 }
 

@@ -116,16 +116,16 @@ static char *
 identity_of (const SlModel *model, const SlModelLoadOptions *options, gboolean skips)
 {
   const SlFileStamp *file = &model->stamp;
-  return g_strdup_printf (
-    "%" G_GUINT64_FORMAT ":%" G_GUINT64_FORMAT " %" G_GINT64_FORMAT " bytes, written %" G_GINT64_FORMAT ", changed %" G_GINT64_FORMAT
-    ", limits %" G_GSIZE_FORMAT " %" G_GUINT64_FORMAT ", %s, %s, %s, batch %u, inputs %016" G_GINT64_MODIFIER
-    "x, shape %s, state %s, handed in %s",
-    file->device, file->inode, file->size, file->written, file->changed,
-    options->tensor_limit > 0 ? options->tensor_limit : SL_MAX_TENSOR_BYTES, options->work_limit > 0 ? options->work_limit : SL_MAX_WORK,
-    skips ? "no quantize" : "whole", sl_precision_name (model->precision),
-    options->keep_activations ? "activations kept" : "activations rounded", MAX (model->batch, 1), sl_fixed_inputs_hash (model->fixed),
-    options->input_shape != NULL ? options->input_shape : "", options->state != NULL ? options->state : "",
-    options->handed_inputs != NULL ? options->handed_inputs : "");
+  return g_strdup_printf ("%" G_GUINT64_FORMAT ":%" G_GUINT64_FORMAT " %" G_GINT64_FORMAT " bytes, written %" G_GINT64_FORMAT
+                          ", changed %" G_GINT64_FORMAT ", limits %" G_GSIZE_FORMAT " %" G_GUINT64_FORMAT
+                          ", %s, %s, %s, batch %u, inputs %016" G_GINT64_MODIFIER "x, shape %s, state %s, handed in %s",
+                          file->device, file->inode, file->size, file->written, file->changed,
+                          options->tensor_limit > 0 ? options->tensor_limit : SL_MAX_TENSOR_BYTES,
+                          options->work_limit > 0 ? options->work_limit : SL_MAX_WORK, skips ? "no quantize" : "whole",
+                          sl_precision_name (model->precision), options->keep_activations ? "activations kept" : "activations rounded",
+                          MAX (model->batch, 1), sl_fixed_inputs_hash (model->fixed),
+                          options->input_shape != NULL ? options->input_shape : "", options->state != NULL ? options->state : "",
+                          options->handed_inputs != NULL ? options->handed_inputs : "");
 }
 
 /* The reader of a file whose first bytes say what it is, before the rest of it is in memory. */

@@ -61,7 +61,8 @@ typedef struct
 /** Our keys; NULL = not stated. Values are text, checked by those who use them. */
 typedef struct
 {
-  char *mean, *std, *colour, *fit, *layout, *pad_value, *decoder, *input_shape, *fixed_inputs, *state, *backend, *provider, *fallback, *precision;
+  char *mean, *std, *colour, *fit, *layout, *pad_value, *decoder, *input_shape, *fixed_inputs, *state, *backend, *provider, *fallback,
+    *precision;
   char *labels;       /* absolute, or relative to the working directory like the file's own path */
   GHashTable *params; /* (not nullable): string -> string */
 } SlInfoKeys;

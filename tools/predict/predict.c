@@ -35,8 +35,8 @@
 typedef struct
 {
   SlModelOptions model;
-  char *threshold_text, *top_text, *filter, *classes, *draw, *timeout_text, *frames_text, *gallery, *tiles, *style, *style_model, *format_text,
-    *output, *list, *shard_text;
+  char *threshold_text, *top_text, *filter, *classes, *draw, *timeout_text, *frames_text, *gallery, *tiles, *style, *style_model,
+    *format_text, *output, *list, *shard_text;
   double threshold; /* NAN = not given */
   guint top;        /* 0 = not given */
   guint timeout;    /* seconds, 0 = for ever */
