@@ -191,6 +191,7 @@ test_answer (void)
   g_assert_cmpstr (answer.refusal, ==, "no");
 }
 
+#if SL_HAVE_LZ4 || SL_HAVE_JPEG
 /* A request whose picture is @bytes bytes at @picture. */
 static guint8 *
 wrap (const SlContract *contract, SlRemoteEncoding encoding, const void *picture, gsize bytes, gsize *size)
@@ -224,6 +225,7 @@ refusal_of (SlRemoteEncoding encoding, const void *picture, gsize bytes)
     g_assert_cmpuint (out[PICTURE + i], ==, 0x5a);
   return g_strdup (error->message);
 }
+#endif
 
 #if SL_HAVE_LZ4
 /* Blocks that liblz4 made: of fewer bytes than the picture has, and of a thousand times as many, which never get to memory. */

@@ -364,7 +364,6 @@ test_batches (void)
   if (!test_pool_open (&pool, "allow_anonymous true"))
     return;
   g_autoptr (GSubprocess) worker = serve_logged (&pool, "--batch=4", "--http=127.0.0.1:0", &log);
-  g_autofree char *line = wait_line (log, "up to 4 frames that wait are computed at once");
   const guint port = find_port (log);
   if (port == 0) {
     test_pool_close (&pool);
