@@ -6,17 +6,6 @@
 
 #include "sightline/error.h"
 
-static gboolean
-fail (GError **error, const char *format, ...)
-{
-  va_list args;
-  va_start (args, format);
-  g_autofree char *message = g_strdup_vprintf (format, args);
-  va_end (args);
-  g_set_error_literal (error, SL_ERROR, SL_ERROR_ARGUMENT, message);
-  return FALSE;
-}
-
 /* One program has one address: descriptions that state two contradict each other. @chosen: (out): the first that has [http]. */
 static gboolean
 choose_description (const GPtrArray *descriptions, gboolean by_option, const SlDescription **chosen, GError **error)
@@ -28,11 +17,14 @@ choose_description (const GPtrArray *descriptions, gboolean by_option, const SlD
       continue;
     if ((*chosen)->http.file == NULL)
       *chosen = description;
-    if (!by_option && g_strcmp0 (description->http.listen, (*chosen)->http.listen) != 0)
-      return fail (error, "%s:%u: [http] listen is %s, %s has %s: expected one address for all that run together; state it with --http",
+    if (!by_option && g_strcmp0 (description->http.listen, (*chosen)->http.listen) != 0) {
+      g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
+                   "%s:%u: [http] listen is %s, %s has %s: expected one address for all that run together; state it with --http",
                    description->http.file, description->http.line,
                    description->http.listen != NULL ? description->http.listen : "not stated", (*chosen)->http.file,
                    (*chosen)->http.listen != NULL ? (*chosen)->http.listen : "none");
+      return FALSE;
+    }
   }
   return TRUE;
 }
