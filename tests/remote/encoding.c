@@ -414,13 +414,16 @@ test_announced (void)
   g_autofree char *text = g_strndup (g_bytes_get_data (bytes, NULL), g_bytes_get_size (bytes));
   g_assert_nonnull (strstr (text, ",\"encodings\":[\"lz4\",\"jpeg\"],\"contract\":{"));
   g_autoptr (SlContract) read = sl_remote_contract_read (text, strlen (text), "t", hash, &encodings, &error);
+  g_assert_nonnull (read);
   g_assert_no_error (error);
   g_assert_cmpuint (encodings, ==, 7);
   g_autoptr (SlContract) again =
     sl_remote_contract_read (g_bytes_get_data (plain, NULL), g_bytes_get_size (plain), "t", hash, &encodings, &error);
+  g_assert_nonnull (again);
   g_assert_cmpuint (encodings, ==, 1);
   memcpy (strstr (text, "jpeg"), "avif", 4); /* of a later version */
   g_autoptr (SlContract) later = sl_remote_contract_read (text, strlen (text), "t", hash, &encodings, &error);
+  g_assert_nonnull (later);
   g_assert_no_error (error);
   g_assert_cmpuint (encodings, ==, 3);
 }

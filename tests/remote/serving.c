@@ -206,6 +206,7 @@ test_encoding_refused (void)
   g_free (wait_contract (&stranger, "encodings", FALSE));
   camera = test_camera_open (&pool, "encoding=lz4");
   g_autofree char *again = test_wait_text (camera.bus, GST_MESSAGE_WARNING, "encoding=lz4: the workers of models/toy read none");
+  g_assert_nonnull (again);
   test_camera_push_and_pull (&camera, 0, 3);
   test_camera_close (&camera);
   test_kill (&worker, SIGKILL);
