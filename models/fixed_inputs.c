@@ -262,8 +262,9 @@ sl_fixed_inputs_apply (const SlFixedInputs *all, SlGraph *graph, SlState *state,
     const gboolean is_channel = at < 0 && g_str_has_suffix (fixed->input, LAST_CHANNEL);
     if (is_channel) {
       g_autofree char *input = g_strndup (fixed->input, strlen (fixed->input) - strlen (LAST_CHANNEL));
-      at = sl_edges_find (graph, FALSE, input, "fixed-inputs", error);
-    } else if (at < 0)
+      at = sl_edges_find (graph, FALSE, input, "fixed-inputs", NULL);
+    }
+    if (at < 0)
       sl_edges_find (graph, FALSE, fixed->input, "fixed-inputs", error);
     if (at < 0)
       return FALSE;

@@ -150,9 +150,13 @@ main (int argc, char **argv)
   }
   const int status = run_command (argv[1], argc, argv);
   errno = 0;
-  const gboolean written = fflush (stdout) == 0;
+  gboolean written = fflush (stdout) == 0;
   if (written && !ferror (stdout))
     return status;
+  if (written) { /* what failed before has left no reason; one more line fails for the same */
+    errno = 0;
+    written = putchar ('\n') != EOF && fflush (stdout) == 0;
+  }
   sl_complain (argv[1][0] != '-' ? argv[1] : NULL, "cannot write to standard output%s%s", written ? "" : ": ",
                written ? "" : g_strerror (errno));
   return status == SL_EXIT_OK ? SL_EXIT_FAILED : status;
