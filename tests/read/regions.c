@@ -83,7 +83,7 @@ expect_symbol (const TestSymbol *symbol, const char *name)
   test_symbol_box (symbol, box);
   test_symbol_half (symbol, &across, &down);
   g_assert_cmpint (sl_region_reader_read (reader, &luma, box, sl_region_reader_kinds (reader, label), in_time (), code), ==, SL_SCAN_FOUND);
-  g_assert_cmpmem (code->bytes, code->n_bytes, text, modules == &test_bytes ? sizeof TEST_BYTES - 1 : strlen (text));
+  g_assert_cmpmem (code->bytes, code->n_bytes, text, (modules == &test_bytes ? sizeof TEST_BYTES - 1 : strlen (text)));
   g_assert_cmpint (code->bytes[code->n_bytes], ==, '\0');
   g_assert_cmpstr (code->symbology, ==, symbology);
   g_assert_true (code->is_checked);
