@@ -157,7 +157,7 @@ read_object (SlRead *self, const SlLuma *luma, const SlObjectView *object, guint
   return result;
 }
 
-/* What can be read and never was is less likely a code. */
+/* What can be read and never was is less likely a code; but not while a reader of its kinds does not answer. */
 static void
 doubt (GstVideoRegionOfInterestMeta *region, const SlObjectView *object, gdouble weight)
 {
@@ -219,7 +219,7 @@ read_region (SlRead *self, const SlLuma *luma, guint place, const Settings *sett
     try_track (self, luma, &object, kinds, place, track, settings);
   if (track->code != NULL)
     attach (region, track->code);
-  else if (track->tries >= settings->patience.tries)
+  else if (track->tries >= settings->patience.tries && (kinds & ~sl_region_reader_ready (self->regions)) == 0)
     doubt (region, &object, settings->unread_weight);
 }
 
