@@ -330,19 +330,31 @@ static void
 refuse_reader (SlRead *self, const char *name)
 {
   g_autoptr (GString) names = g_string_new (NULL);
-  for (guint i = 0; sl_readers[i] != NULL; i++)
+  const char *missing = NULL;
+  guint n_wanted = 0, n_missing = 0;
+  for (guint i = 0; sl_readers[i] != NULL; i++) {
+    const gboolean wanted = name == NULL || strcmp (name, sl_readers[i]->name) == 0;
+    const char *file = wanted && sl_readers[i]->missing != NULL ? sl_readers[i]->missing () : NULL;
     g_string_append_printf (names, "%s%s", i > 0 ? " or " : "", sl_readers[i]->name);
-  if (name != NULL)
+    n_wanted += wanted ? 1 : 0;
+    n_missing += file != NULL ? 1 : 0;
+    missing = file != NULL ? file : missing;
+  }
+  if (n_missing > 0 && n_missing == n_wanted)
+    GST_ELEMENT_ERROR (
+      self, RESOURCE, NOT_FOUND,
+      ("reader=zxing: its program %s is not there or cannot be run; expected sightline-zxing, which is installed with Sightline, or another "
+       "one that the environment variable SIGHTLINE_ZXING names",
+       missing),
+      (NULL));
+  else if (n_wanted == 0)
     GST_ELEMENT_ERROR (
       self, RESOURCE, NOT_FOUND,
       ("reader=%s: there is no such reader of codes here; expected %s, or nothing for all that are there", name, names->str), (NULL));
   else
     GST_ELEMENT_ERROR (
       self, RESOURCE, FAILED,
-      ("there is no thread or memory for a reader of codes (%s), or its program is not there: expected one thread more, and "
-       "for zxing the program sightline-zxing",
-       names->str),
-      (NULL));
+      ("there is no thread or memory for a reader of codes (%s): expected one thread more", name != NULL ? name : names->str), (NULL));
 }
 
 static gboolean
