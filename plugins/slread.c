@@ -157,7 +157,7 @@ read_object (SlRead *self, const SlLuma *luma, const SlObjectView *object, guint
   return result;
 }
 
-/* What can be read and never was is less likely a code. */
+/* What can be read and never was is less likely a code; but not while a reader of its kinds does not answer. */
 static void
 doubt (GstVideoRegionOfInterestMeta *region, const SlObjectView *object, gdouble weight)
 {
@@ -219,7 +219,7 @@ read_region (SlRead *self, const SlLuma *luma, guint place, const Settings *sett
     try_track (self, luma, &object, kinds, place, track, settings);
   if (track->code != NULL)
     attach (region, track->code);
-  else if (track->tries >= settings->patience.tries)
+  else if (track->tries >= settings->patience.tries && (kinds & ~sl_region_reader_ready (self->regions)) == 0)
     doubt (region, &object, settings->unread_weight);
 }
 
@@ -330,19 +330,31 @@ static void
 refuse_reader (SlRead *self, const char *name)
 {
   g_autoptr (GString) names = g_string_new (NULL);
-  for (guint i = 0; sl_readers[i] != NULL; i++)
+  const char *missing = NULL;
+  guint n_wanted = 0, n_missing = 0;
+  for (guint i = 0; sl_readers[i] != NULL; i++) {
+    const gboolean wanted = name == NULL || strcmp (name, sl_readers[i]->name) == 0;
+    const char *file = wanted && sl_readers[i]->missing != NULL ? sl_readers[i]->missing () : NULL;
     g_string_append_printf (names, "%s%s", i > 0 ? " or " : "", sl_readers[i]->name);
-  if (name != NULL)
+    n_wanted += wanted ? 1 : 0;
+    n_missing += file != NULL ? 1 : 0;
+    missing = file != NULL ? file : missing;
+  }
+  if (n_missing > 0 && n_missing == n_wanted)
+    GST_ELEMENT_ERROR (
+      self, RESOURCE, NOT_FOUND,
+      ("reader=zxing: its program %s is not there or cannot be run; expected sightline-zxing, which is installed with Sightline, or another "
+       "one that the environment variable SIGHTLINE_ZXING names",
+       missing),
+      (NULL));
+  else if (n_wanted == 0)
     GST_ELEMENT_ERROR (
       self, RESOURCE, NOT_FOUND,
       ("reader=%s: there is no such reader of codes here; expected %s, or nothing for all that are there", name, names->str), (NULL));
   else
     GST_ELEMENT_ERROR (
       self, RESOURCE, FAILED,
-      ("there is no thread or memory for a reader of codes (%s), or its program is not there: expected one thread more, and "
-       "for zxing the program sightline-zxing",
-       names->str),
-      (NULL));
+      ("there is no thread or memory for a reader of codes (%s): expected one thread more", name != NULL ? name : names->str), (NULL));
 }
 
 static gboolean

@@ -62,6 +62,8 @@ typedef struct
  * @close: its end
  * @scan: the best code in @picture that is of @how, its corners in that picture's pixels: a checked one before others, then that of most
  *  lines; FALSE where there is none. It may take seconds on pictures made to that end.
+ * @resumes: (nullable): when the scanner can be asked again, in the microseconds of g_get_monotonic_time()
+ * @missing: (nullable): (transfer none) (nullable): the file that @open needs and that is not there
  */
 typedef struct
 {
@@ -70,6 +72,8 @@ typedef struct
   gpointer (*open) (void);
   void (*close) (gpointer scanner);
   gboolean (*scan) (gpointer scanner, const SlGray *picture, const SlReadHow *how, SlReadCode *code);
+  gint64 (*resumes) (gconstpointer scanner);
+  const char *(*missing) (void);
 } SlReader;
 
 #define SL_READ_MOST_READERS 2

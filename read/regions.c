@@ -230,6 +230,12 @@ map_corners (const SlRegionReader *reader, const SlAffine *map, SlReadCode *code
   }
 }
 
+guint
+sl_region_reader_ready (SlRegionReader *reader)
+{
+  return sl_scan_ready (reader->scan);
+}
+
 gboolean
 sl_region_reader_wait (SlRegionReader *reader, gint64 deadline)
 {
@@ -240,7 +246,7 @@ SlScanResult
 sl_region_reader_read (SlRegionReader *reader, const SlLuma *luma, const double box[4], guint kinds, gint64 deadline, SlReadCode *code)
 {
   SlGray *picture = g_get_monotonic_time () < deadline ? sl_scan_picture (reader->scan, deadline) : NULL;
-  if (picture == NULL)
+  if (picture == NULL || (kinds & sl_region_reader_ready (reader)) == 0)
     return SL_SCAN_UNTRIED;
   if (!cut (reader, luma, box))
     return SL_SCAN_NOTHING;
@@ -260,5 +266,5 @@ sl_region_reader_read (SlRegionReader *reader, const SlLuma *luma, const double 
     if (result != SL_SCAN_NOTHING)
       return result;
   }
-  return SL_SCAN_NOTHING;
+  return (kinds & sl_region_reader_ready (reader)) != 0 ? SL_SCAN_NOTHING : SL_SCAN_UNTRIED;
 }

@@ -20,6 +20,8 @@ void sl_region_reader_free (SlRegionReader *reader);
 /** sl_region_reader_kinds: which kinds of codes an object called @label may be that can be read here, of SlReadKind; 0 = none. Of names that
  *  the finder in the box does not use, any. */
 guint sl_region_reader_kinds (const SlRegionReader *reader, const char *label);
+/** sl_region_reader_ready: which kinds of codes can be read now: a reader that does not answer rests for a while. */
+guint sl_region_reader_ready (SlRegionReader *reader);
 /** sl_region_reader_wait: until the reader is done with what came before; FALSE where it is not at @deadline. */
 gboolean sl_region_reader_wait (SlRegionReader *reader, gint64 deadline);
 /**

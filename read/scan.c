@@ -25,7 +25,8 @@ struct _SlScan
   guint n_readers;
   const SlReader *readers[SL_READ_MOST_READERS];
   gpointer scanners[SL_READ_MOST_READERS];
-  gboolean is_busy, is_over, is_left; /* lock */
+  gint64 resumes[SL_READ_MOST_READERS]; /* lock: 0 = it does not rest */
+  gboolean is_busy, is_over, is_left;   /* lock */
   GThread *thread;
   gboolean found;
   SlReadHow how;
@@ -56,9 +57,12 @@ work (gpointer data)
     }
     g_mutex_unlock (&scan->lock);
     const guint i = scan->how.reader;
-    const gboolean found = scan->readers[i]->scan (scan->scanners[i], &scan->picture, &scan->how, &scan->code);
+    const SlReader *reader = scan->readers[i];
+    const gboolean found = reader->scan (scan->scanners[i], &scan->picture, &scan->how, &scan->code);
+    const gint64 resumes = reader->resumes != NULL ? reader->resumes (scan->scanners[i]) : 0;
     g_mutex_lock (&scan->lock);
     scan->found = found;
+    scan->resumes[i] = resumes;
     scan->is_busy = FALSE;
     g_cond_broadcast (&scan->change);
   }
@@ -126,11 +130,29 @@ sl_scan_kinds (const SlScan *scan)
   return kinds;
 }
 
+static gboolean
+rests (SlScan *scan, guint i)
+{
+  g_mutex_lock (&scan->lock);
+  const gint64 resumes = scan->resumes[i];
+  g_mutex_unlock (&scan->lock);
+  return resumes > 0 && resumes > g_get_monotonic_time ();
+}
+
+guint
+sl_scan_ready (SlScan *scan)
+{
+  guint kinds = 0;
+  for (guint i = 0; i < scan->n_readers; i++)
+    kinds |= rests (scan, i) ? 0 : scan->readers[i]->kinds;
+  return kinds;
+}
+
 gint
-sl_scan_find (const SlScan *scan, guint kinds, guint rank)
+sl_scan_find (SlScan *scan, guint kinds, guint rank)
 {
   for (guint i = 0; i < scan->n_readers; i++)
-    if ((scan->readers[i]->kinds & kinds) != 0 && rank-- == 0)
+    if ((scan->readers[i]->kinds & kinds) != 0 && !rests (scan, i) && rank-- == 0)
       return (gint) i;
   return -1;
 }

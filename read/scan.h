@@ -12,7 +12,7 @@ G_BEGIN_DECLS
 typedef struct _SlScan SlScan;
 
 /** How reading ended; @SL_SCAN_LATE: it began, and time ended before it did; @SL_SCAN_UNTRIED: it did not begin, since no time was left or the
- *  reader was still busy with another picture. */
+ *  reader was still busy with another picture; or those of these kinds rest. */
 typedef enum
 {
   SL_SCAN_FOUND,
@@ -27,8 +27,10 @@ SlScan *sl_scan_new (const char *name);
 void sl_scan_free (SlScan *scan);
 /** sl_scan_kinds: what one of its readers or another can read. */
 guint sl_scan_kinds (const SlScan *scan);
-/** sl_scan_find: which of its readers is number @rank, from 0, of those that read some of @kinds; -1 = none. */
-gint sl_scan_find (const SlScan *scan, guint kinds, guint rank);
+/** sl_scan_ready: what those of them that do not rest can read. */
+guint sl_scan_ready (SlScan *scan);
+/** sl_scan_find: which of its readers is number @rank, from 0, of those that read some of @kinds and do not rest; -1 = none. */
+gint sl_scan_find (SlScan *scan, guint kinds, guint rank);
 /** sl_scan_picture: (transfer none) (nullable): where the next picture is to be put; NULL where the one before is still being looked at at
  *  @deadline, in the microseconds of g_get_monotonic_time(). */
 SlGray *sl_scan_picture (SlScan *scan, gint64 deadline);

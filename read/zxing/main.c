@@ -28,7 +28,7 @@ serve (SlZxing *zxing, SlGray *picture)
   alarm (LIMIT);
   const SlZxingAnswer found = sl_zxing_scan (zxing, picture, &request.how, bytes);
   alarm (0);
-  return sl_zxing_send (STDIN_FILENO, &found, sizeof found) && sl_zxing_send (STDIN_FILENO, bytes, found.n_bytes);
+  return sl_zxing_send (STDIN_FILENO, &found, sizeof found, -1) && sl_zxing_send (STDIN_FILENO, bytes, found.n_bytes, -1);
 }
 
 int

@@ -47,10 +47,11 @@ typedef struct
   double corners[4][2];
 } SlZxingAnswer;
 
-/** sl_zxing_send: FALSE where nobody is there any more. */
-gboolean sl_zxing_send (int socket, const void *data, gsize size);
-/** sl_zxing_receive: FALSE at the end of the socket, or after @silence milliseconds without a byte; -1 = it waits for ever. */
-gboolean sl_zxing_receive (int socket, void *data, gsize size, int silence);
+/** sl_zxing_send: FALSE where nobody is there any more, or not all was taken at @deadline, in the microseconds of g_get_monotonic_time();
+ *  -1 = it waits for ever. */
+gboolean sl_zxing_send (int socket, const void *data, gsize size, gint64 deadline);
+/** sl_zxing_receive: FALSE at the end of the socket, or where not all was there at @deadline, as in sl_zxing_send(). */
+gboolean sl_zxing_receive (int socket, void *data, gsize size, gint64 deadline);
 
 typedef struct _SlZxing SlZxing;
 

@@ -369,6 +369,21 @@ test_switched (gconstpointer state)
   gst_object_unref (predict);
 }
 
+/* @name: (nullable) */
+static void
+assert_no_reader (const char *name, const char *what, const char *expected, const char *remedy)
+{
+  GstElement *read = gst_object_ref_sink (gst_element_factory_make ("slread", NULL));
+  GstBus *bus = test_watch (read);
+  g_object_set (read, "reader", name, NULL);
+  g_assert_cmpint (gst_element_set_state (read, GST_STATE_PAUSED), ==, GST_STATE_CHANGE_FAILURE);
+  test_assert_error (bus, what, expected, remedy, NULL);
+  gst_element_set_state (read, GST_STATE_NULL);
+  gst_element_set_bus (read, NULL);
+  gst_object_unref (bus);
+  gst_object_unref (read);
+}
+
 /* One reader alone, and one that nobody has. */
 static void
 test_reader (void)
@@ -383,16 +398,53 @@ test_reader (void)
     }
     teardown (&line);
   }
-  GstElement *read = gst_object_ref_sink (gst_element_factory_make ("slread", NULL));
-  GstBus *bus = test_watch (read);
   g_autofree char *names = g_strdup_printf ("expected %s", sl_readers[0]->name);
-  g_object_set (read, "reader", "nobody", NULL);
-  g_assert_cmpint (gst_element_set_state (read, GST_STATE_PAUSED), ==, GST_STATE_CHANGE_FAILURE);
-  test_assert_error (bus, "reader=nobody: there is no such reader of codes here", names, "or nothing for all that are there", NULL);
-  gst_element_set_state (read, GST_STATE_NULL);
-  gst_element_set_bus (read, NULL);
-  gst_object_unref (bus);
-  gst_object_unref (read);
+  assert_no_reader ("nobody", "reader=nobody: there is no such reader of codes here", names, "or nothing for all that are there");
+}
+
+/* zxing's program is @path from now on. Returns what it was: (nullable). */
+static char *
+set_program (const char *path)
+{
+  char *before = g_strdup (g_getenv ("SIGHTLINE_ZXING"));
+  if (path != NULL)
+    g_setenv ("SIGHTLINE_ZXING", path, TRUE);
+  else
+    g_unsetenv ("SIGHTLINE_ZXING");
+  return before;
+}
+
+/* zxing, whose program is not there, or is a folder. */
+static void
+test_program_missing (void)
+{
+  const gboolean alone = sl_readers[1] == NULL;
+  g_autofree char *before = set_program ("/nonexistent/zxing");
+  assert_no_reader ("zxing", "reader=zxing: its program /nonexistent/zxing is not there or cannot be run", "expected sightline-zxing",
+                    "SIGHTLINE_ZXING");
+  if (alone)
+    assert_no_reader (NULL, "reader=zxing: its program /nonexistent/zxing", "expected sightline-zxing", "SIGHTLINE_ZXING");
+  g_free (set_program (g_get_tmp_dir ()));
+  assert_no_reader ("zxing", g_get_tmp_dir (), "expected sightline-zxing", "SIGHTLINE_ZXING");
+  g_free (set_program (before));
+}
+
+/* A code of which nothing is known since zxing's program ends each time is no less likely one. */
+static void
+test_program_ends (void)
+{
+  g_autofree char *program = g_find_program_in_path ("false"), *before = set_program (program);
+  TestLine line = test_line_open ("slread time-limit=600000 max-tries=10 unread-weight=0.5", NULL, CAPS);
+  g_test_expect_message (NULL, G_LOG_LEVEL_WARNING, "codes: */false ends, or does not start, again and again without an answer*");
+  for (guint i = 0; i < 14; i++) {
+    double confidence;
+    g_autofree char *got = run (&line, i, NULL, "matrix", 7, &confidence);
+    g_assert_cmpstr (got, ==, "");
+    g_assert_cmpfloat_with_epsilon (confidence, 0.5, 1e-9);
+  }
+  g_test_assert_expected_messages ();
+  teardown (&line);
+  g_free (set_program (before));
 }
 
 static void
@@ -419,6 +471,10 @@ main (int argc, char **argv)
   g_test_add_func ("/slread/many", test_many);
   g_test_add_func ("/slread/classes", test_classes);
   g_test_add_func ("/slread/reader", test_reader);
+  if (g_strcmp0 (sl_readers[0]->name, "zxing") == 0) {
+    g_test_add_func ("/slread/program/missing", test_program_missing);
+    g_test_add_func ("/slread/program/ends", test_program_ends);
+  }
   g_test_add_func ("/slread/untouched", test_untouched);
   g_test_add_func ("/slread/foreign-codes", test_foreign_codes);
   g_test_add_func ("/slread/labels", test_labels);

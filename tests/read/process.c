@@ -3,13 +3,19 @@
  * The reader in a process of its own, whatever becomes of that process: it is not there, ends, answers nonsense or nothing. Scripts stand in for
  * it; SIGHTLINE_ZXING names the real one.
  */
+#include <errno.h>
 #include <glib/gstdio.h>
+#include <signal.h>
 #include <string.h>
 
 #include "read/regions.h"
 #include "tests/read/symbols.h"
 
 #define SIDE 200
+/* One of which a socket takes no more than a part. */
+#define LARGE 900
+/* After which the reader rests. */
+#define MOST_ENDS 8
 
 static char *real, *folder;
 
@@ -60,7 +66,16 @@ static const struct
   { "no program", "exec /nonexistent/program" },
 };
 
-/* A code that zbar reads is read all the same; others say nothing, however often. */
+static void
+expect_rest (const char *why)
+{
+  g_autofree char *pattern = g_strdup_printf ("codes: %s/program %s; it is asked again in *", folder, why);
+  g_test_expect_message (NULL, G_LOG_LEVEL_WARNING, pattern);
+}
+
+#define ENDS "ends, or does not start, again and again without an answer"
+
+/* A code that zbar reads is read all the same; others say nothing, and are soon not tried any more. */
 static void
 test_broken (gconstpointer data)
 {
@@ -74,8 +89,51 @@ test_broken (gconstpointer data)
   g_autoptr (SlRegionReader) all = sl_region_reader_new (NULL), alone = sl_region_reader_new ("zxing");
   const gboolean has_zbar = sl_readers[0] != NULL && sl_readers[1] != NULL;
   g_assert_cmpint (read_code (all, NULL, code), ==, has_zbar ? SL_SCAN_FOUND : SL_SCAN_NOTHING);
-  for (guint n = 0; n < 12; n++)
-    g_assert_cmpint (read_code (alone, &test_aztec, code), ==, SL_SCAN_NOTHING);
+  expect_rest (ENDS);
+  for (guint n = 1; n < 12; n++)
+    g_assert_cmpint (read_code (alone, &test_aztec, code), ==, n < MOST_ENDS ? SL_SCAN_NOTHING : SL_SCAN_UNTRIED);
+  g_test_assert_expected_messages ();
+}
+
+static guint
+count_starts (void)
+{
+  g_autofree char *path = g_build_filename (folder, "program.starts", NULL), *starts = NULL;
+  gsize n = 0;
+  g_assert_true (g_file_get_contents (path, &starts, &n, NULL));
+  return (guint) n;
+}
+
+/* It is tried again after a rest, which is longer each time until it answers; there is one warning. */
+static void
+test_rest (void)
+{
+  g_autofree SlReadCode *code = g_new0 (SlReadCode, 1);
+  g_autofree char *mark = g_build_filename (folder, "program.mark", NULL);
+  g_autofree char *body = g_strdup_printf ("printf x >>\"$0.starts\"; test -e \"$0.mark\" && exec '%s'; exit 1", real);
+  g_remove (mark);
+  stand_in (body);
+  g_autoptr (SlRegionReader) reader = sl_region_reader_new ("zxing");
+  g_assert_cmpuint (sl_region_reader_ready (reader), ==, SL_READ_ANY);
+  expect_rest (ENDS);
+  for (guint n = 1; n <= MOST_ENDS; n++)
+    g_assert_cmpint (read_code (reader, &test_aztec, code), ==, n < MOST_ENDS ? SL_SCAN_NOTHING : SL_SCAN_UNTRIED);
+  g_test_assert_expected_messages ();
+  g_assert_cmpuint (count_starts (), ==, MOST_ENDS);
+  g_usleep (500 * G_TIME_SPAN_MILLISECOND);
+  g_assert_cmpuint (sl_region_reader_ready (reader), ==, SL_READ_ANY);
+  const gint64 start = g_get_monotonic_time ();
+  g_assert_cmpint (read_code (reader, &test_aztec, code), ==, SL_SCAN_UNTRIED);
+  g_assert_cmpuint (count_starts (), ==, MOST_ENDS + 1);
+  g_assert_true (g_file_set_contents (mark, "", 0, NULL));
+  while (sl_region_reader_ready (reader) == 0) {
+    g_assert_cmpuint (sl_region_reader_kinds (reader, NULL), ==, SL_READ_ANY);
+    g_usleep (10 * G_TIME_SPAN_MILLISECOND);
+  }
+  const gint64 rest = g_get_monotonic_time () - start;
+  g_assert_cmpint (rest, >=, 750 * G_TIME_SPAN_MILLISECOND);
+  g_assert_cmpint (read_code (reader, &test_aztec, code), ==, SL_SCAN_FOUND);
+  g_assert_cmpstr ((const char *) code->bytes, ==, test_aztec.text);
 }
 
 /* It ends in the midst of the first picture, and is started for the next. */
@@ -101,13 +159,55 @@ test_silent (void)
   const guint8 pixels[64] = { 0 };
   const SlLuma luma = { { (guint8 *) pixels }, { 8 }, 1, -1, 8, 8 };
   const double box[4] = { 0, 0, 8, 8 };
-  stand_in ("exec sleep 3");
+  stand_in ("exec sleep 1");
   SlRegionReader *reader = sl_region_reader_new ("zxing");
   const gint64 start = g_get_monotonic_time ();
   g_assert_cmpint (sl_region_reader_read (reader, &luma, box, SL_READ_MATRIX, start + 50000, code), ==, SL_SCAN_LATE);
   g_assert_cmpint (sl_region_reader_read (reader, &luma, box, SL_READ_MATRIX, start + 60000, code), ==, SL_SCAN_UNTRIED);
   sl_region_reader_free (reader);
   g_assert_cmpint (g_get_monotonic_time () - start, <, 10 * G_TIME_SPAN_SECOND);
+}
+
+/* The process of the stand-in, once it has begun. */
+static GPid
+wait_for_pid (void)
+{
+  g_autofree char *path = g_build_filename (folder, "program.pid", NULL), *text = NULL;
+  while (!g_file_get_contents (path, &text, NULL, NULL) || strchr (text, '\n') == NULL) {
+    g_clear_pointer (&text, g_free);
+    g_usleep (10 * G_TIME_SPAN_MILLISECOND);
+  }
+  g_remove (path);
+  return (GPid) g_ascii_strtoll (text, NULL, 10);
+}
+
+/* Programs that take no picture, or never end to answer: they are ended, the reader rests at once, and nothing of them stays. */
+static void
+test_stuck (void)
+{
+  static const char *const bodies[] = { "echo $$ >\"$0.pid\"; exec sleep 60",
+                                        "echo $$ >\"$0.pid\"; while :; do printf '\\0' >&0; sleep 0.2; done" };
+  g_autofree SlReadCode *code = g_new0 (SlReadCode, 1);
+  g_autofree guint8 *pixels = g_malloc0 ((gsize) LARGE * LARGE);
+  const SlLuma luma = { { pixels }, { LARGE }, 1, -1, LARGE, LARGE };
+  const double box[4] = { 0, 0, LARGE, LARGE };
+  SlRegionReader *readers[2];
+  GPid pids[2];
+  for (guint i = 0; i < 2; i++)
+    expect_rest ("does not answer");
+  for (guint i = 0; i < 2; i++) {
+    stand_in (bodies[i]);
+    readers[i] = sl_region_reader_new ("zxing");
+    g_assert_cmpint (sl_region_reader_read (readers[i], &luma, box, SL_READ_MATRIX, g_get_monotonic_time () + 50000, code), ==,
+                     SL_SCAN_LATE);
+    pids[i] = wait_for_pid ();
+  }
+  for (guint i = 0; i < 2; i++) {
+    g_assert_true (sl_region_reader_wait (readers[i], g_get_monotonic_time () + 30 * G_TIME_SPAN_SECOND));
+    g_assert_true (kill (pids[i], 0) != 0 && errno == ESRCH);
+    sl_region_reader_free (readers[i]);
+  }
+  g_test_assert_expected_messages ();
 }
 
 /* Its standard input is no socket. */
@@ -137,9 +237,11 @@ main (int argc, char **argv)
   }
   g_test_add_func ("/read-process/again", test_again);
   g_test_add_func ("/read-process/silent", test_silent);
+  g_test_add_func ("/read-process/rest", test_rest);
+  g_test_add_func ("/read-process/stuck", test_stuck);
   g_test_add_func ("/read-process/program", test_program);
   const int failed = g_test_run ();
-  static const char *const files[] = { "program", "program.noise", "program.mark", NULL };
+  static const char *const files[] = { "program", "program.noise", "program.mark", "program.starts", "program.pid", NULL };
   for (guint i = 0; files[i] != NULL; i++) {
     g_autofree char *path = g_build_filename (folder, files[i], NULL);
     g_remove (path);
