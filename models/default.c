@@ -9,7 +9,8 @@
 #include "sightline/error.h"
 
 #define VARIABLE "SIGHTLINE_MODEL"
-#define INSTALLED SL_MODEL_DIR G_DIR_SEPARATOR_S "codes.tflite"
+#define FINDER "codes.tflite"
+#define INSTALLED SL_MODEL_DIR G_DIR_SEPARATOR_S FINDER
 
 char *
 sl_default_model_find (GError **error)
@@ -31,4 +32,14 @@ sl_default_model_find (GError **error)
                " (not set) nor at " INSTALLED "; name a model (model=FILE.tflite of the element, --model FILE of the program), or install "
                "Sightline");
   return NULL;
+}
+
+gboolean
+sl_default_model_is_finder (const char *model)
+{
+  const char *stated = g_getenv (VARIABLE);
+  if (model != NULL && *model != '\0')
+    return FALSE;
+  g_autofree char *name = stated != NULL && *stated != '\0' ? g_path_get_basename (stated) : NULL;
+  return name == NULL || g_str_equal (name, FINDER);
 }

@@ -19,6 +19,19 @@ G_BEGIN_DECLS
  */
 char *sl_default_model_find (GError **error);
 
+/** Confidences from which objects of the code finder count (docs/codes.md): as its file has it; where it is known that they read; and that they do not. */
+#define SL_FINDER_THRESHOLD 0.6
+#define SL_FINDER_READ_THRESHOLD 0.4
+#define SL_FINDER_UNREAD_THRESHOLD 0.8
+
+/**
+ * sl_default_model_is_finder:
+ * @model: (nullable): that was named
+ *
+ * Whether that is the code finder: no model is named, and SIGHTLINE_MODEL names no file of another name.
+ */
+gboolean sl_default_model_is_finder (const char *model);
+
 G_END_DECLS
 
 #endif

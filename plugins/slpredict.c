@@ -15,6 +15,7 @@
 #include <gst/video/video.h>
 
 #include "sightline/error.h"
+#include "models/default.h"
 #include "plugins/describe.h"
 #include "plugins/meta/frame_meta.h"
 #include "plugins/meta/prediction_signal.h"
@@ -53,6 +54,7 @@ typedef struct
   GstElement *reader; /* (nullable): where codes are read */
   GstElement *children[N_CHILDREN];
   char *region;        /* object lock */
+  gboolean by_reading; /* what reads counts from another threshold than what does not */
   gint drop;           /* object lock */
   gboolean read;       /* object lock */
   gboolean live_known; /* object lock: upstream has said whether it is live */
@@ -321,6 +323,30 @@ src_query (GstPad *pad, GstObject *parent, GstQuery *query)
   return answered;
 }
 
+static void
+set_by_reading (SlPredict *self, gboolean by_reading)
+{
+  if (by_reading == self->by_reading)
+    return;
+  self->by_reading = by_reading;
+  if (self->reader != NULL)
+    g_object_set (self->reader, "unread-threshold", by_reading ? SL_FINDER_UNREAD_THRESHOLD : 0.0, NULL);
+  g_object_set (self->children[POSTPROCESS], "threshold", by_reading ? SL_FINDER_READ_THRESHOLD : -1.0, NULL);
+}
+
+/* Where codes are read that the code finder finds, and nobody states a threshold, reading has a say in which count (docs/codes.md). Messages are
+ * posted before codes are read. */
+static void
+choose_threshold (SlPredict *self)
+{
+  g_autofree char *model = NULL;
+  gboolean messages;
+  gdouble threshold;
+  g_object_get (self->children[INFER], "model", &model, NULL);
+  g_object_get (self->children[POSTPROCESS], "post-messages", &messages, "threshold", &threshold, NULL);
+  set_by_reading (self, self->reader != NULL && (self->by_reading || threshold < 0) && !messages && sl_default_model_is_finder (model));
+}
+
 /* slread is a plugin file of its own: it is in the bin only where it is asked for. Where it is not found, the change to READY tells. */
 static void
 choose_reading (SlPredict *self, gboolean wanted)
@@ -404,12 +430,21 @@ set_forwarded (SlPredict *self, guint row, const GValue *value)
   g_object_set_property (child, forwarded[row].name, value);
 }
 
+static gboolean
+is_threshold (guint id)
+{
+  return g_str_equal (forwarded[id - 1].name, "threshold");
+}
+
 static void
 sl_predict_set_property (GObject *object, guint id, const GValue *value, GParamSpec *pspec)
 {
   SlPredict *self = (SlPredict *) object;
   if (id <= G_N_ELEMENTS (forwarded)) {
+    if (is_threshold (id))
+      set_by_reading (self, FALSE);
     set_forwarded (self, id - 1, value);
+    choose_threshold (self);
     return;
   }
   GST_OBJECT_LOCK (self);
@@ -423,8 +458,10 @@ sl_predict_set_property (GObject *object, guint id, const GValue *value, GParamS
     self->live_known = FALSE;
   }
   GST_OBJECT_UNLOCK (self);
-  if (id == PROP_READ)
+  if (id == PROP_READ) {
     choose_reading (self, g_value_get_boolean (value));
+    choose_threshold (self);
+  }
 }
 
 static void
@@ -433,6 +470,8 @@ sl_predict_get_property (GObject *object, guint id, GValue *value, GParamSpec *p
   SlPredict *self = (SlPredict *) object;
   if (id <= G_N_ELEMENTS (forwarded)) {
     g_object_get_property (G_OBJECT (self->children[forwarded[id - 1].child]), forwarded[id - 1].name, value);
+    if (is_threshold (id) && self->by_reading)
+      g_value_set_double (value, -1);
     return;
   }
   GST_OBJECT_LOCK (self);
@@ -498,7 +537,8 @@ install_properties (GObjectClass *object_class, GstElementClass *const children[
     g_param_spec_boolean (
       "read", "Read codes",
       "Read what the codes say that the model finds, by slread, which is inside as \"read\"; frames come out then, and no lines. "
-      "With track=true each code is read once. The signal and slpublish tell what was read; messages of post-messages do not",
+      "With track=true each code is read once. Of what the code finder finds, where neither model nor threshold is stated and post-messages is "
+      "off, qr and matrix then count from 0.4 on where they read, and from 0.8 on where they do not and a reader here reads such codes. The signal and slpublish tell what was read; messages of post-messages do not",
       FALSE, G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_READY));
   g_object_class_install_property (
     object_class, PROP_DROPPED,

@@ -13,8 +13,10 @@
 #include <string.h>
 
 #include "sightline/error.h"
+#include "models/default.h"
 #include "plugins/describe.h"
 #include "plugins/meta/class_names.h"
+#include "plugins/meta/mapped_relations.h"
 #include "plugins/meta/object_code.h"
 #include "plugins/meta/object_regions.h"
 #include "plugins/meta/prediction_signal.h"
@@ -40,7 +42,7 @@ typedef struct
 {
   GstBaseTransform parent;
   gint time_limit, max_tries, retry_interval, reread_interval; /* object lock */
-  gdouble unread_weight;                                       /* object lock */
+  gdouble unread_weight, unread_threshold;                     /* object lock */
   char *classes, *reader_name;                                 /* object lock */
   /* The rest is the streaming thread's. */
   gboolean refused;
@@ -49,9 +51,10 @@ typedef struct
   SlClassChoice choice; /* of classes that are read */
   SlRegionReader *regions;
   SlReadMemory *memory;
-  GPtrArray *objects; /* regions of the frame in hand that are read */
-  guint first, next;  /* of them, by place: with which this frame and the next one begin */
-  guint tried;        /* of the frame in hand */
+  GPtrArray *objects;  /* regions of the frame in hand */
+  GPtrArray *left_out; /* regions of the frame in hand that do not count */
+  guint first, next;   /* of them, by place: with which this frame and the next one begin */
+  guint tried;         /* of the frame in hand */
   SlStageLatency latency;
   SlPredictionReader reader; /* for the signal, and objects without a region */
   guint64 frame;
@@ -95,6 +98,11 @@ static const SlProperty properties[] = {
     "What the confidence of an object with an id is multiplied by that is a code of a kind that can be read and did not read in max-tries "
     "frames, 0..1; 1 = it stays as it is",
     SL_PROPERTY_DOUBLE, AT (unread_weight), 0, 1, 0.8, NULL, TRUE },
+  { "unread-threshold", "Threshold of what does not read",
+    "Confidence from which an object called qr or matrix counts that a reader here could read and did not; one that reads, or did, counts from any, "
+    "and linear, stacked and what was not tried or cannot be read from 0.6. Others are left out. 0 = all count; slpredict sets it where it "
+    "reads, neither model nor threshold is stated and post-messages is off",
+    SL_PROPERTY_DOUBLE, AT (unread_threshold), 0, 1, 0, NULL, TRUE },
 };
 
 /* What the properties said when the frame came. */
@@ -102,7 +110,7 @@ typedef struct
 {
   SlReadPatience patience;
   gint64 limit, deadline; /* us */
-  gdouble unread_weight;
+  gdouble unread_weight, unread_threshold;
 } Settings;
 
 static Settings
@@ -113,7 +121,8 @@ take_settings (SlRead *self)
   const Settings settings = { { (guint) self->max_tries, (guint) self->retry_interval, (guint) self->reread_interval },
                               limit,
                               g_get_monotonic_time () + limit,
-                              self->unread_weight };
+                              self->unread_weight,
+                              self->unread_threshold };
   GST_OBJECT_UNLOCK (self);
   return settings;
 }
@@ -166,6 +175,22 @@ doubt (GstVideoRegionOfInterestMeta *region, const SlObjectView *object, gdouble
     gst_structure_set (detection, "confidence", G_TYPE_DOUBLE, object->confidence * weight, NULL);
 }
 
+/* @result: of reading @region, in this frame or, where it is @track's (nullable), in one before. A track that counts does so for good. */
+static void
+judge (SlRead *self, GstVideoRegionOfInterestMeta *region, const SlObjectView *object, SlReadTrack *track, SlScanResult result,
+       const Settings *settings)
+{
+  const SlReadProof proof = sl_region_reader_proof (self->regions, sl_region_type_name (region));
+  const gboolean says = proof == SL_READ_PROOF_READS, tried = result == SL_SCAN_FOUND || result == SL_SCAN_NOTHING;
+  const gdouble least = !says || !tried ? SL_FINDER_THRESHOLD : result == SL_SCAN_FOUND ? 0 : settings->unread_threshold;
+  if (settings->unread_threshold <= 0 || proof == SL_READ_PROOF_FOREIGN || (track != NULL && track->counts))
+    return;
+  if (object->confidence < least)
+    g_ptr_array_add (self->left_out, region);
+  else if (track != NULL)
+    track->counts = tried || !says;
+}
+
 /* An object that had most of a frame's time and was not done is one that takes long. Of one that had only what others left nothing is known: the
  * next frame begins with it, but not two in turn. */
 static void
@@ -188,39 +213,49 @@ try_track (SlRead *self, const SlLuma *luma, const SlObjectView *object, guint k
     self->next = place;
 }
 
-static void
+static SlScanResult
 try_once (SlRead *self, const SlLuma *luma, GstVideoRegionOfInterestMeta *region, const SlObjectView *object, guint kinds, guint place,
           const Settings *settings)
 {
   const SlScanResult result = read_object (self, luma, object, kinds, settings->deadline);
   if (result == SL_SCAN_UNTRIED)
-    return;
+    return result;
   self->tried++;
   self->next = place + 1;
   if (result == SL_SCAN_FOUND)
     attach (region, &self->code);
+  return result;
+}
+
+/* @track: (nullable). What is known of the object then, by this frame or one before. */
+static SlScanResult
+try_region (SlRead *self, const SlLuma *luma, GstVideoRegionOfInterestMeta *region, const SlObjectView *object, guint kinds, guint place,
+            SlReadTrack *track, const Settings *settings)
+{
+  const gboolean may_try = self->tried < MOST_TRIES;
+  if (track == NULL)
+    return may_try ? try_once (self, luma, region, object, kinds, place, settings) : SL_SCAN_UNTRIED;
+  if (may_try && sl_read_memory_is_due (self->memory, track))
+    try_track (self, luma, object, kinds, place, track, settings);
+  if (track->code != NULL)
+    attach (region, track->code);
+  else if (track->tries >= settings->patience.tries && (kinds & ~sl_region_reader_ready (self->regions)) == 0)
+    doubt (region, object, settings->unread_weight);
+  return track->code != NULL ? SL_SCAN_FOUND : track->tries > 0 ? SL_SCAN_NOTHING : SL_SCAN_UNTRIED;
 }
 
 static void
 read_region (SlRead *self, const SlLuma *luma, guint place, const Settings *settings)
 {
   GstVideoRegionOfInterestMeta *region = g_ptr_array_index (self->objects, place);
+  const char *label = sl_region_type_name (region);
   SlObjectView object;
-  const guint kinds = sl_region_reader_kinds (self->regions, sl_region_type_name (region));
-  const gboolean may_try = self->tried < MOST_TRIES;
-  if (kinds == 0 || !sl_region_read_object (region, luma->width, luma->height, &object))
+  const guint kinds = sl_class_filter_passes (self->choice.filter, label) ? sl_region_reader_kinds (self->regions, label) : 0;
+  if ((kinds == 0 && settings->unread_threshold <= 0) || !sl_region_read_object (region, luma->width, luma->height, &object))
     return;
   SlReadTrack *track = object.object_id > 0 ? sl_read_memory_track (self->memory, object.object_id) : NULL;
-  if (track == NULL && may_try)
-    try_once (self, luma, region, &object, kinds, place, settings);
-  if (track == NULL)
-    return;
-  if (may_try && sl_read_memory_is_due (self->memory, track))
-    try_track (self, luma, &object, kinds, place, track, settings);
-  if (track->code != NULL)
-    attach (region, track->code);
-  else if (track->tries >= settings->patience.tries && (kinds & ~sl_region_reader_ready (self->regions)) == 0)
-    doubt (region, &object, settings->unread_weight);
+  const SlScanResult result = kinds != 0 ? try_region (self, luma, region, &object, kinds, place, track, settings) : SL_SCAN_UNTRIED;
+  judge (self, region, &object, track, result, settings);
 }
 
 static void
@@ -231,10 +266,17 @@ choose_objects (SlRead *self, const SlLuma *luma, GstBuffer *buffer)
   g_ptr_array_set_size (self->objects, 0);
   while ((meta = gst_buffer_iterate_meta_filtered (buffer, &state, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE)) != NULL) {
     GstVideoRegionOfInterestMeta *region = (GstVideoRegionOfInterestMeta *) meta;
-    if (!sl_region_is_label (region, luma->width, luma->height)
-        && sl_class_filter_passes (self->choice.filter, sl_region_type_name (region)))
+    if (!sl_region_is_label (region, luma->width, luma->height))
       g_ptr_array_add (self->objects, region);
   }
+}
+
+static void
+leave_out (GstBuffer *buffer, const SlLuma *luma, const GPtrArray *regions)
+{
+  sl_buffer_remove_related (buffer, luma->width, luma->height, (GstVideoRegionOfInterestMeta *const *) regions->pdata, regions->len);
+  for (guint i = 0; i < regions->len; i++)
+    gst_buffer_remove_meta (buffer, g_ptr_array_index (regions, i));
 }
 
 static void
@@ -244,8 +286,10 @@ read_regions (SlRead *self, const SlLuma *luma, GstBuffer *buffer, const Setting
   const guint n = self->objects->len;
   self->first = n > 0 ? self->next % n : 0;
   self->tried = 0;
+  g_ptr_array_set_size (self->left_out, 0);
   for (guint i = 0; i < n; i++)
     read_region (self, luma, (self->first + i) % n, settings);
+  leave_out (buffer, luma, self->left_out);
   const gint64 now = g_get_monotonic_time ();
   if (self->tried > 0 || now >= settings->deadline)
     sl_stage_latency_note (&self->latency, GST_ELEMENT (self), now - (settings->deadline - settings->limit));
@@ -389,6 +433,7 @@ sl_read_finalize (GObject *object)
   SlRead *self = (SlRead *) object;
   sl_read_memory_free (self->memory);
   g_ptr_array_unref (self->objects);
+  g_ptr_array_unref (self->left_out);
   sl_prediction_reader_clear (&self->reader);
   sl_class_choice_clear (&self->choice);
   sl_properties_clear (object, properties, G_N_ELEMENTS (properties));
@@ -427,5 +472,6 @@ sl_read_init (SlRead *self)
   sl_prediction_reader_init (&self->reader);
   self->memory = sl_read_memory_new ();
   self->objects = g_ptr_array_new ();
+  self->left_out = g_ptr_array_new ();
   gst_base_transform_set_in_place (GST_BASE_TRANSFORM (self), TRUE);
 }

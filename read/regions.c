@@ -54,17 +54,30 @@ static const Attempt attempts[] = {
   { SL_READ_MATRIX, 0, TRUE, FALSE, TRUE, FALSE },  { SL_READ_QR, 1, FALSE, TRUE, FALSE, FALSE },
 };
 
-/* What a code may be that the finder calls so; it takes some kinds for one another. */
-static const struct
+/* What a code may be that the finder calls so; it takes some kinds for one another. @proof: which of them a code mostly is whose reading says whether
+ * it is one; 0 = none. */
+typedef struct
 {
   const char *label;
-  guint kinds;
-} labels[] = {
-  { "qr", SL_READ_QR | SL_READ_MATRIX },
-  { "matrix", SL_READ_MATRIX | SL_READ_QR },
-  { "linear", SL_READ_LINEAR },
-  { "stacked", SL_READ_STACKED | SL_READ_LINEAR },
+  guint kinds, proof;
+} Label;
+
+static const Label labels[] = {
+  { "qr", SL_READ_QR | SL_READ_MATRIX, SL_READ_QR },
+  { "matrix", SL_READ_MATRIX | SL_READ_QR, SL_READ_MATRIX },
+  { "linear", SL_READ_LINEAR, 0 },
+  { "stacked", SL_READ_STACKED | SL_READ_LINEAR, 0 },
 };
+
+/* (nullable) */
+static const Label *
+find_label (const char *name)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (labels); i++)
+    if (g_strcmp0 (labels[i].label, name) == 0)
+      return &labels[i];
+  return NULL;
+}
 
 SlRegionReader *
 sl_region_reader_new (const char *name)
@@ -90,11 +103,17 @@ sl_region_reader_free (SlRegionReader *reader)
 guint
 sl_region_reader_kinds (const SlRegionReader *reader, const char *label)
 {
-  guint kinds = SL_READ_ANY;
-  for (guint i = 0; i < G_N_ELEMENTS (labels); i++)
-    if (g_strcmp0 (labels[i].label, label) == 0)
-      kinds = labels[i].kinds;
-  return kinds & sl_scan_kinds (reader->scan);
+  const Label *found = find_label (label);
+  return (found != NULL ? found->kinds : SL_READ_ANY) & sl_scan_kinds (reader->scan);
+}
+
+SlReadProof
+sl_region_reader_proof (const SlRegionReader *reader, const char *label)
+{
+  const Label *found = find_label (label);
+  if (found == NULL)
+    return SL_READ_PROOF_FOREIGN;
+  return (found->proof & sl_scan_kinds (reader->scan)) != 0 ? SL_READ_PROOF_READS : SL_READ_PROOF_NONE;
 }
 
 /* FALSE when nothing of @box is inside the frame. */

@@ -22,6 +22,16 @@ void sl_region_reader_free (SlRegionReader *reader);
 guint sl_region_reader_kinds (const SlRegionReader *reader, const char *label);
 /** sl_region_reader_ready: which kinds of codes can be read now: a reader that does not answer rests for a while. */
 guint sl_region_reader_ready (SlRegionReader *reader);
+/** What reading says of whether an object is the code that it is called; @SL_READ_PROOF_FOREIGN: nothing, and it is another model's. */
+typedef enum
+{
+  SL_READ_PROOF_FOREIGN,
+  SL_READ_PROOF_NONE,
+  SL_READ_PROOF_READS
+} SlReadProof;
+/** sl_region_reader_proof: a matrix that reads is one, and one of a kind that can be read here and does not is more often none. Linear codes are read
+ *  where none are, too. */
+SlReadProof sl_region_reader_proof (const SlRegionReader *reader, const char *label);
 /** sl_region_reader_wait: until the reader is done with what came before; FALSE where it is not at @deadline. */
 gboolean sl_region_reader_wait (SlRegionReader *reader, gint64 deadline);
 /**

@@ -96,6 +96,25 @@ def test_reading():
     run("predict", "--read", "--no-read", picture, env=HERE).expect(2, "--read and --no-read: expected one of them")
 
 
+def confidences(picture, *options):
+    objects = json.loads(run("predict", "--json", *options, picture, env=HERE).expect(0, TOLD).out.splitlines()[0])["objects"]
+    return [(o["detection"]["label"], o["detection"]["confidence"]) for o in objects]
+
+
+def test_what_does_not_read_counts_less():
+    """Photographs without a code on which the finder takes something for a matrix; that none can be read there says that there is none."""
+    if run("predict", "--read", ean_picture(), env=HERE).status != 0:
+        raise Skip("built without a reader of codes")
+    for parts in (["images", "bus.jpg"], ["quantize", "pictures", "evaluate", "class0188.jpg"]):
+        picture = harness.data(*parts)
+        stated = confidences(picture, "--threshold", "0.6")
+        assert stated and all(label == "qr" and 0.6 <= confidence < 0.8 for label, confidence in stated), stated
+        assert confidences(picture, "--no-read") == stated
+        assert confidences(picture) == []
+        named = json.loads(run("predict", "--json", "--read", "--model", MODEL, picture).expect(0).out)["objects"]
+        assert [o["detection"]["confidence"] for o in named] == [confidence for _, confidence in stated], named
+
+
 def test_reading_is_absent():
     nowhere = dict(HERE, GST_PLUGIN_PATH="/nonexistent")
     asked = run("predict", "--read", ean_picture(), env=nowhere)

@@ -43,13 +43,19 @@ new_frame (guint number, const TestSymbol *symbol)
 
 /* A region around @symbol. @id: 0 = none */
 static GstVideoRegionOfInterestMeta *
-add_region (GstBuffer *buffer, const char *label, const TestSymbol *symbol, gint id)
+add_sure_region (GstBuffer *buffer, const char *label, const TestSymbol *symbol, gint id, double confidence)
 {
-  SlObjectView object = { .confidence = 0.5, .label = label, .object_id = id };
+  SlObjectView object = { .confidence = confidence, .label = label, .object_id = id };
   double box[4];
   test_symbol_box (symbol, box);
   g_assert_true (sl_object_set_box (&object, box, 640, 480));
   return sl_buffer_add_object (buffer, &object, NULL);
+}
+
+static GstVideoRegionOfInterestMeta *
+add_region (GstBuffer *buffer, const char *label, const TestSymbol *symbol, gint id)
+{
+  return add_sure_region (buffer, label, symbol, id, 0.5);
 }
 
 /* The only object of @out, which is taken, as JSON and text say it. */
@@ -132,6 +138,108 @@ test_patience (void)
     g_assert_cmpstr (got, ==, i < 5 ? "" : "qr-code " TEST_QR_TEXT);
     g_assert_cmpfloat_with_epsilon (confidence, expected[i], 1e-9);
   }
+  teardown (&line);
+}
+
+/* Whether the only object of a frame is left on it. @symbol: (nullable): what is drawn there */
+static gboolean
+counts (TestLine *line, const TestSymbol *symbol, const char *label, gint id, double confidence)
+{
+  SlPredictionView view = { .width = 640, .height = 480 };
+  SlPredictionReader reader;
+  GstBuffer *in = new_frame (0, symbol);
+  sl_prediction_reader_init (&reader);
+  add_sure_region (in, label, symbol != NULL ? symbol : &qr, id, confidence);
+  g_assert_cmpint (gst_harness_push (line->harness, in), ==, GST_FLOW_OK);
+  GstBuffer *out = gst_harness_pull (line->harness);
+  sl_prediction_reader_read (&reader, out, &view);
+  g_assert_cmpuint (view.n_objects, <=, 1);
+  const gboolean found = view.n_objects == 1;
+  g_assert_true (found || !sl_buffer_has_related (out, TRUE));
+  sl_prediction_reader_clear (&reader);
+  gst_buffer_unref (out);
+  return found;
+}
+
+/* What a matrix has to be sure of depends on whether it reads, where a reader could say; of others, and of what was not tried, it is one number. */
+static void
+test_unread (void)
+{
+  static const struct
+  {
+    const char *properties, *label;
+    gboolean drawn;
+    double confidence;
+    gboolean counts;
+  } cases[] = {
+    { "", "qr", FALSE, 0.1, TRUE },
+    { "unread-threshold=0.8", "qr", TRUE, 0.3, TRUE },
+    { "unread-threshold=0.8", "qr", FALSE, 0.79, FALSE },
+    { "unread-threshold=0.8", "qr", FALSE, 0.81, TRUE },
+    { "unread-threshold=0.9", "qr", FALSE, 0.81, FALSE },
+    { "unread-threshold=0.8", "linear", FALSE, 0.59, FALSE },
+    { "unread-threshold=0.8", "linear", FALSE, 0.61, TRUE },
+    { "unread-threshold=0.8", "stacked", FALSE, 0.59, FALSE },
+    { "unread-threshold=0.8", "stacked", FALSE, 0.61, TRUE },
+    { "unread-threshold=0.8", "person", FALSE, 0.1, TRUE },
+    { "unread-threshold=0.8 classes=linear", "qr", TRUE, 0.59, FALSE },
+    { "unread-threshold=0.8 classes=linear", "qr", FALSE, 0.61, TRUE },
+  };
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    g_autofree char *launch = g_strdup_printf ("slread time-limit=600000 %s", cases[i].properties);
+    TestLine line = test_line_open (launch, NULL, CAPS);
+    g_assert_cmpint (counts (&line, cases[i].drawn ? &qr : NULL, cases[i].label, 0, cases[i].confidence), ==, cases[i].counts);
+    teardown (&line);
+  }
+}
+
+/* Where a reader reads none of a kind, that one does not says nothing. */
+static void
+test_unread_unreadable (void)
+{
+  for (guint i = 0; sl_readers[i] != NULL; i++) {
+    g_autofree char *launch = g_strdup_printf ("slread time-limit=600000 unread-threshold=0.8 reader=%s", sl_readers[i]->name);
+    TestLine line = test_line_open (launch, NULL, CAPS);
+    g_assert_cmpint (counts (&line, NULL, "matrix", 0, 0.7), ==, (sl_readers[i]->kinds & SL_READ_MATRIX) == 0);
+    g_assert_false (counts (&line, NULL, "matrix", 0, 0.59));
+    teardown (&line);
+  }
+}
+
+/* A track that counted once does so from then on: one that was read, and one that was sure enough. */
+static void
+test_unread_tracks (void)
+{
+  TestLine line = test_line_open ("slread time-limit=600000 unread-threshold=0.8", NULL, CAPS);
+  g_assert_false (counts (&line, NULL, "qr", 5, 0.7));
+  g_assert_true (counts (&line, &qr, "qr", 5, 0.4));
+  g_assert_true (counts (&line, NULL, "qr", 5, 0.2));
+  g_assert_true (counts (&line, NULL, "qr", 6, 0.85));
+  g_assert_true (counts (&line, NULL, "qr", 6, 0.2));
+  g_assert_false (counts (&line, NULL, "linear", 7, 0.5));
+  g_assert_true (counts (&line, NULL, "linear", 7, 0.65));
+  g_assert_true (counts (&line, NULL, "linear", 7, 0.2));
+  teardown (&line);
+}
+
+/* Of objects beyond those that a frame tries nothing is known: they count by the number for all. */
+static void
+test_unread_untried (void)
+{
+  const TestSymbol dot = { 20, 20, 0.2, 0 };
+  TestLine line = test_line_open ("slread time-limit=600000 unread-threshold=0.8", NULL, CAPS);
+  SlPredictionView view = { .width = 640, .height = 480 };
+  SlPredictionReader reader;
+  GstBuffer *in = new_frame (0, NULL);
+  for (gint i = 1; i <= 300; i++)
+    add_sure_region (in, "qr", &dot, i, 0.7);
+  g_assert_cmpint (gst_harness_push (line.harness, in), ==, GST_FLOW_OK);
+  GstBuffer *out = gst_harness_pull (line.harness);
+  sl_prediction_reader_init (&reader);
+  sl_prediction_reader_read (&reader, out, &view);
+  g_assert_cmpuint (view.n_objects, ==, 300 - 256);
+  sl_prediction_reader_clear (&reader);
+  gst_buffer_unref (out);
   teardown (&line);
 }
 
@@ -295,6 +403,48 @@ test_labels (void)
   g_string_free (told, TRUE);
   gst_object_unref (read);
   teardown (&line);
+}
+
+static void
+assert_thresholds (GstElement *predict, double shown, double found, double unread)
+{
+  g_autoptr (GstElement) postprocess = gst_bin_get_by_name (GST_BIN (predict), "postprocess");
+  g_autoptr (GstElement) read = gst_bin_get_by_name (GST_BIN (predict), "read");
+  gdouble threshold;
+  g_object_get (predict, "threshold", &threshold, NULL);
+  g_assert_cmpfloat (threshold, ==, shown);
+  g_object_get (postprocess, "threshold", &threshold, NULL);
+  g_assert_cmpfloat (threshold, ==, found);
+  g_assert_true ((read != NULL) == (unread >= 0));
+  if (read != NULL) {
+    g_object_get (read, "unread-threshold", &threshold, NULL);
+    g_assert_cmpfloat (threshold, ==, unread);
+  }
+}
+
+/* Reading has a say where it reads what the code finder finds, and nobody states a threshold; what is stated holds, in any order. */
+static void
+test_thresholds (void)
+{
+  GstElement *predict = gst_object_ref_sink (gst_element_factory_make ("slpredict", NULL));
+  assert_thresholds (predict, -1, -1, -1);
+  g_object_set (predict, "read", TRUE, NULL);
+  assert_thresholds (predict, -1, 0.4, 0.8);
+  g_object_set (predict, "threshold", 0.5, NULL);
+  assert_thresholds (predict, 0.5, 0.5, 0);
+  g_object_set (predict, "threshold", -1.0, NULL);
+  assert_thresholds (predict, -1, 0.4, 0.8);
+  g_object_set (predict, "post-messages", TRUE, NULL);
+  assert_thresholds (predict, -1, -1, 0);
+  g_object_set (predict, "post-messages", FALSE, "model", "ssd.tflite", NULL);
+  assert_thresholds (predict, -1, -1, 0);
+  g_object_set (predict, "model", NULL, NULL);
+  assert_thresholds (predict, -1, 0.4, 0.8);
+  g_object_set (predict, "read", FALSE, NULL);
+  assert_thresholds (predict, -1, -1, -1);
+  g_object_set (predict, "threshold", 0.7, "read", TRUE, NULL);
+  assert_thresholds (predict, 0.7, 0.7, 0);
+  gst_object_unref (predict);
 }
 
 /* The code finder in the box finds it, and slread inside reads it; the signal tells it once a frame. */
@@ -479,6 +629,11 @@ main (int argc, char **argv)
   g_test_add_func ("/slread/foreign-codes", test_foreign_codes);
   g_test_add_func ("/slread/labels", test_labels);
   g_test_add_func ("/slread/slpredict", test_slpredict);
+  g_test_add_func ("/slread/thresholds", test_thresholds);
+  g_test_add_func ("/slread/unread", test_unread);
+  g_test_add_func ("/slread/unread/unreadable", test_unread_unreadable);
+  g_test_add_func ("/slread/unread/tracks", test_unread_tracks);
+  g_test_add_func ("/slread/unread/untried", test_unread_untried);
   g_test_add_data_func ("/slread/switched/null", GINT_TO_POINTER (GST_STATE_NULL), test_switched);
   g_test_add_data_func ("/slread/switched/ready", GINT_TO_POINTER (GST_STATE_READY), test_switched);
   g_test_add_func ("/slread/refused", test_refused);

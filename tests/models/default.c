@@ -84,6 +84,20 @@ test_shipped (void)
     g_assert_cmpstr (sl_labels_get (contract->labels, i), ==, labels[i]);
 }
 
+/* Where a model is named, by whom ever, it is not known to be the code finder. */
+static void
+test_finder (void)
+{
+  g_unsetenv (VARIABLE);
+  g_assert_true (sl_default_model_is_finder (NULL));
+  g_assert_true (sl_default_model_is_finder (""));
+  g_assert_false (sl_default_model_is_finder ("codes.tflite"));
+  g_setenv (VARIABLE, "/some/folder/codes.tflite", TRUE);
+  g_assert_true (sl_default_model_is_finder (NULL));
+  g_setenv (VARIABLE, "/some/codes.tflite/ssd.tflite", TRUE);
+  g_assert_false (sl_default_model_is_finder (NULL));
+}
+
 int
 main (int argc, char **argv)
 {
@@ -92,5 +106,6 @@ main (int argc, char **argv)
   g_test_add_func ("/default/named-missing", test_named_missing);
   g_test_add_func ("/default/not-named", test_not_named);
   g_test_add_func ("/default/shipped", test_shipped);
+  g_test_add_func ("/default/finder", test_finder);
   return g_test_run ();
 }

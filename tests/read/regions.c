@@ -273,6 +273,13 @@ test_kinds (void)
     g_assert_cmpuint (sl_region_reader_kinds (reader, "stacked"), ==, kinds & (SL_READ_LINEAR | SL_READ_STACKED));
     g_assert_cmpuint (sl_region_reader_kinds (reader, "label"), ==, kinds);
     g_assert_cmpuint (sl_region_reader_kinds (reader, NULL), ==, kinds);
+    g_assert_cmpint (sl_region_reader_proof (reader, "qr"), ==, SL_READ_PROOF_READS);
+    g_assert_cmpint (sl_region_reader_proof (reader, "matrix"), ==,
+                     (kinds & SL_READ_MATRIX) != 0 ? SL_READ_PROOF_READS : SL_READ_PROOF_NONE);
+    g_assert_cmpint (sl_region_reader_proof (reader, "linear"), ==, SL_READ_PROOF_NONE);
+    g_assert_cmpint (sl_region_reader_proof (reader, "stacked"), ==, SL_READ_PROOF_NONE);
+    g_assert_cmpint (sl_region_reader_proof (reader, "label"), ==, SL_READ_PROOF_FOREIGN);
+    g_assert_cmpint (sl_region_reader_proof (reader, NULL), ==, SL_READ_PROOF_FOREIGN);
   }
   g_assert_null (sl_region_reader_new ("nobody"));
   sl_region_reader_free (NULL);

@@ -11,6 +11,7 @@
 #include <math.h>
 
 #include "sightline/error.h"
+#include "models/default.h"
 #include "pipelines/description/build.h"
 #include "pipelines/supervise/bus.h"
 #include "plugins/elements.h"
@@ -87,8 +88,9 @@ set_properties (SlFramePredictor *predictor, const SlFramePredictorOptions *opti
 
 /* (nullable): slread, which is a plugin file of its own; NULL without @error where it need not be. */
 static GstElement *
-add_reader (SlFramePredictor *predictor, SlReading reading, GError **error)
+add_reader (SlFramePredictor *predictor, const SlFramePredictorOptions *options, GError **error)
 {
+  const SlReading reading = options->reading;
   if (reading == SL_READING_NO)
     return NULL;
   sl_find_installed_elements ("slread");
@@ -101,6 +103,10 @@ add_reader (SlFramePredictor *predictor, SlReading reading, GError **error)
   if (reader == NULL)
     return NULL;
   g_object_set (reader, "time-limit", READ_LIMIT, NULL);
+  if (isnan (options->threshold) && sl_default_model_is_finder (options->model->model)) {
+    g_object_set (predictor->postprocess, "threshold", SL_FINDER_READ_THRESHOLD, NULL);
+    g_object_set (reader, "unread-threshold", SL_FINDER_UNREAD_THRESHOLD, NULL);
+  }
   gst_bin_add (GST_BIN (predictor->pipeline), reader);
   return reader;
 }
@@ -167,7 +173,7 @@ build (SlFramePredictor *predictor, const SlFramePredictorOptions *options, GErr
   if (options->style_model != NULL && !add_style (predictor, options, error))
     return FALSE;
   g_autoptr (GError) missing = NULL;
-  GstElement *reader = add_reader (predictor, options->reading, &missing);
+  GstElement *reader = add_reader (predictor, options, &missing);
   if (missing != NULL) {
     g_propagate_error (error, g_steal_pointer (&missing));
     return FALSE;
