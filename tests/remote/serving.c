@@ -193,7 +193,7 @@ test_encoding_refused (void)
   mosquitto_publish_v5 (client, NULL, stranger.response, (int) size, refusal, 1, false, properties);
   mosquitto_property_free_all (&properties);
   g_assert_cmpuint (wait_requests (&stranger, 2), ==, SL_REMOTE_ENCODING_NONE);
-  g_autofree char *told = test_wait_text (camera.bus, GST_MESSAGE_WARNING, "encoding=lz4: the workers of models/toy read ");
+  g_autofree char *told = test_wait_text (camera.bus, GST_MESSAGE_WARNING, "encoding=lz4: this build and the workers of models/toy read ");
   g_assert_nonnull (strstr (told, ": frames travel as they are"));
   kill (worker, SIGCONT);
   test_camera_pull (&camera, 7);
@@ -205,9 +205,51 @@ test_encoding_refused (void)
   mosquitto_publish (client, NULL, "models/toy/contract", (int) strlen (none), none, 1, true);
   g_free (wait_contract (&stranger, "encodings", FALSE));
   camera = test_camera_open (&pool, "encoding=lz4");
-  g_autofree char *again = test_wait_text (camera.bus, GST_MESSAGE_WARNING, "encoding=lz4: the workers of models/toy read none");
+  g_autofree char *again =
+    test_wait_text (camera.bus, GST_MESSAGE_WARNING, "encoding=lz4: this build and the workers of models/toy read none");
   g_assert_nonnull (again);
   test_camera_push_and_pull (&camera, 0, 3);
+  test_camera_close (&camera);
+  test_kill (&worker, SIGKILL);
+  close_stranger (client, &stranger);
+  test_pool_close (&pool);
+}
+
+/* Workers of another build read what this one does not write: frames travel as they are, and are answered. */
+static void
+test_encoding_not_built (void)
+{
+  TestPool pool;
+  Stranger stranger = { .n = 0 };
+  const guint built = sl_remote_encodings_built ();
+  if (built == (1u << SL_REMOTE_N_ENCODINGS) - 1) {
+    g_test_skip ("needs a build without liblz4 or libjpeg");
+    return;
+  }
+  if (!test_pool_open (&pool, "allow_anonymous true"))
+    return;
+  GPid worker = test_serve (&pool, NULL, NULL);
+  struct mosquitto *client = open_stranger (&pool, &stranger);
+  g_free (wait_contract (&stranger, "contract", TRUE));
+  test_stop (worker);
+  char hash[SL_REMOTE_HASH];
+  gsize size;
+  const void *data = g_bytes_get_data (stranger.contract, &size);
+  g_autoptr (SlContract) contract = sl_remote_contract_read (data, size, "t", hash, &(guint){ 0 }, NULL);
+  g_autoptr (GBytes) more = sl_remote_contract_write (contract, (1u << SL_REMOTE_N_ENCODINGS) - 1, hash);
+  data = g_bytes_get_data (more, &size);
+  mosquitto_publish (client, NULL, "models/toy/contract", (int) size, data, 1, true);
+  g_free (wait_contract (&stranger, "\"lz4\",\"jpeg\"", TRUE));
+  const SlRemoteEncoding missing = (built & 1u << SL_REMOTE_ENCODING_LZ4) == 0 ? SL_REMOTE_ENCODING_LZ4 : SL_REMOTE_ENCODING_JPEG;
+  g_autofree char *encoding = g_strconcat ("encoding=", sl_remote_encoding_name (missing), NULL),
+                  *expected = g_strconcat (encoding, ": this build and the workers of models/toy read ", NULL);
+  TestCamera camera = test_camera_open (&pool, encoding);
+  g_free (test_wait_text (camera.bus, GST_MESSAGE_WARNING, expected));
+  test_camera_push (&camera, 7);
+  g_assert_cmpuint (wait_requests (&stranger, 1), ==, SL_REMOTE_ENCODING_NONE);
+  kill (worker, SIGCONT);
+  test_camera_pull (&camera, 7);
+  g_assert_cmpuint (test_camera_count (&camera, "refused"), ==, 0);
   test_camera_close (&camera);
   test_kill (&worker, SIGKILL);
   close_stranger (client, &stranger);
@@ -447,6 +489,7 @@ main (int argc, char **argv)
   test_pool_init (&argc, &argv);
   g_test_add_func ("/serve/encodings", test_encodings);
   g_test_add_func ("/serve/encoding-refused", test_encoding_refused);
+  g_test_add_func ("/serve/encoding-not-built", test_encoding_not_built);
   g_test_add_func ("/serve/encoding-unsuited", test_encoding_unsuited);
   g_test_add_func ("/serve/http", test_http);
   g_test_add_func ("/serve/batches", test_batches);
