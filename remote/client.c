@@ -256,12 +256,13 @@ read_answer (const SlRemoteEntry *entry, const SlBrokerMessage *message, SlRemot
                                                              : sl_remote_answer_plain (answer, entry->contract, error);
 }
 
-/* Under the lock: a worker does not read the encoding of @entry, whatever the contract says. FALSE: it has none. */
+/* Under the lock: a worker does not read the encoding of @entry, whatever the contract says; one that does may answer the first message yet. FALSE: it has
+ * none. */
 static gboolean
 make_plain (SlRemoteClient *self, SlRemoteEntry *entry)
 {
   gsize size;
-  if (entry->encoding == SL_REMOTE_ENCODING_NONE)
+  if (entry->plain || entry->encoding == SL_REMOTE_ENCODING_NONE)
     return FALSE;
   guint8 *plain = sl_remote_request_plain (entry->request, entry->request_size, entry->contract, entry->hash, &size);
   if (plain == NULL)
@@ -270,7 +271,7 @@ make_plain (SlRemoteClient *self, SlRemoteEntry *entry)
   g_free (entry->request);
   entry->request = plain;
   entry->request_size = size;
-  entry->encoding = SL_REMOTE_ENCODING_NONE;
+  entry->plain = TRUE;
   entry->again = g_get_monotonic_time ();
   return TRUE;
 }

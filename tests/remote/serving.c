@@ -167,6 +167,16 @@ wait_requests (Stranger *stranger, guint n)
   }
 }
 
+/* @data as the answer to the last request that @stranger heard. */
+static void
+answer (struct mosquitto *client, const Stranger *stranger, const void *data, gsize size)
+{
+  mosquitto_property *properties = NULL;
+  mosquitto_property_add_binary (&properties, MQTT_PROP_CORRELATION_DATA, stranger->correlation, stranger->correlation_size);
+  mosquitto_publish_v5 (client, NULL, stranger->response, (int) size, data, 1, false, properties);
+  mosquitto_property_free_all (&properties);
+}
+
 /* Workers that do not read what a camera asks in: by the contract, and by an answer. Frames travel as they are, and go on. */
 static void
 test_encoding_refused (void)
@@ -188,15 +198,20 @@ test_encoding_refused (void)
   test_camera_push (&camera, 7);
   g_assert_cmpuint (wait_requests (&stranger, 1), ==, SL_REMOTE_ENCODING_LZ4);
   g_autofree guint8 *refusal = sl_remote_refusal_new ("I read none", TRUE, &size);
-  mosquitto_property *properties = NULL;
-  mosquitto_property_add_binary (&properties, MQTT_PROP_CORRELATION_DATA, stranger.correlation, stranger.correlation_size);
-  mosquitto_publish_v5 (client, NULL, stranger.response, (int) size, refusal, 1, false, properties);
-  mosquitto_property_free_all (&properties);
+  answer (client, &stranger, refusal, size);
   g_assert_cmpuint (wait_requests (&stranger, 2), ==, SL_REMOTE_ENCODING_NONE);
   g_autofree char *told = test_wait_text (camera.bus, GST_MESSAGE_WARNING, "encoding=lz4: this build and the workers of models/toy read ");
   g_assert_nonnull (strstr (told, ": frames travel as they are"));
-  kill (worker, SIGCONT);
+  /* And one that reads it answers what was sent first. */
+  char hash[SL_REMOTE_HASH];
+  g_autoptr (SlContract) contract = sl_remote_contract_read (text, strlen (text), "t", hash, &(guint){ 0 }, NULL);
+  const guint8 means[] = { 7, 10, 13 };
+  g_autofree guint8 *other = sl_remote_answer_new (contract, "w2", 1, 1, SL_REMOTE_ENCODING_LZ4, (const void *const[]){ means }, &size);
+  answer (client, &stranger, other, size);
   test_camera_pull (&camera, 7);
+  g_assert_cmpuint (test_camera_count (&camera, "refused"), ==, 1);
+  kill (worker, SIGCONT);
+  test_camera_push_and_pull (&camera, 8, 10);
   test_camera_close (&camera);
   /* Another build's announcement names more than this one reads: the worker takes that away. */
   g_auto (GStrv) halves = g_strsplit (text, "\"encodings\":[", 2);
