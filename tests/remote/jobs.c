@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "models/batch.h"
+#include "sightline/error.h"
 #include "tests/elements/support.h"
 #include "tools/run/log.h"
 #include "tools/serve/jobs.h"
@@ -45,6 +46,11 @@ note (const char *format, ...)
 SlBatchSession *
 sl_batch_session_new (SlModel *model, SlSession *single, guint n, GError **error)
 {
+  if (script.size[script.opened] == 0) {
+    script.opened++;
+    g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED, "no memory for %u", n);
+    return NULL;
+  }
   SlBatchSession *batch = g_new0 (SlBatchSession, 1);
   batch->n = script.size[script.opened];
   batch->least = script.least[script.opened++];
@@ -153,16 +159,16 @@ typedef struct
   char *path;
 } Bed;
 
-/* A thread with @n models, whose sizes and bounds are in the script. */
-static void
-open_bed (Bed *bed, guint n)
+/* Threads with @n models, whose sizes and bounds are in the script: 0, there is none. FALSE: they are refused. */
+static gboolean
+open_bed (Bed *bed, guint n, guint jobs, guint batch)
 {
   static const SlContractOverrides overrides = { 0 };
   static const SlModelLoadOptions options = { 0 };
-  const SlServeSettings settings = { .threads = 1, .jobs = 1, .batch = 4 };
+  const SlServeSettings settings = { .threads = 1, .jobs = jobs, .batch = batch };
   g_autoptr (GError) error = NULL;
   *bed = (Bed){ .path = test_colour_model (SL_DTYPE_U8) };
-  bed->worker.n_jobs = 1;
+  bed->worker.n_jobs = jobs;
   bed->worker.name = (char *) "w1";
   bed->worker.models = g_ptr_array_new_with_free_func ((GDestroyNotify) sl_served_free);
   for (guint i = 0; i < n; i++) {
@@ -177,7 +183,9 @@ open_bed (Bed *bed, guint n)
   script.opened = script.n_answers = script.n_told = 0;
   script.events = g_string_new (NULL);
   bed->worker.jobs = sl_serve_jobs_start (&bed->worker, &settings, &error);
-  g_assert_no_error (error);
+  if (bed->worker.jobs == NULL)
+    g_assert_cmpstr (error->message, ==, "m0: --batch 4: no memory for 4");
+  return bed->worker.jobs != NULL;
 }
 
 static SlServeFigures *
@@ -237,7 +245,8 @@ close_bed (Bed *bed)
   bed->worker.stopping = TRUE;
   g_cond_broadcast (&bed->worker.changed);
   g_mutex_unlock (&bed->worker.lock);
-  sl_serve_jobs_join (bed->worker.jobs);
+  if (bed->worker.jobs != NULL)
+    sl_serve_jobs_join (bed->worker.jobs);
   g_ptr_array_unref (bed->worker.models);
   g_mutex_clear (&bed->worker.lock);
   g_cond_clear (&bed->worker.changed);
@@ -255,7 +264,7 @@ test_few (void)
   Bed bed;
   script.size[0] = 4;
   script.least[0] = 3;
-  open_bed (&bed, 1);
+  g_assert_true (open_bed (&bed, 1, 1, 4));
   push_all (&bed, "00", 1);
   expect (&bed, "r a1 r a2 ");
   g_assert_cmpuint (figures (&bed, 0)->batches, ==, 0);
@@ -278,7 +287,7 @@ test_failed (void)
   script.size[0] = 4;
   script.least[0] = 2;
   script.fails = TRUE;
-  open_bed (&bed, 1);
+  g_assert_true (open_bed (&bed, 1, 1, 4));
   push_all (&bed, "0000", 1);
   expect (&bed, "b4 r a1 r a2 r a3 r a4 ");
   push_all (&bed, "000", 1);
@@ -288,7 +297,7 @@ test_failed (void)
   g_assert_cmpuint (figures (&bed, 0)->batched, ==, 0);
   close_bed (&bed);
   script.fails = TRUE;
-  open_bed (&bed, 1);
+  g_assert_true (open_bed (&bed, 1, 1, 4));
   g_mutex_lock (&bed.worker.lock);
   for (guint8 i = 1; i <= 4; i++) {
     SlWork *work = push (&bed, 0, i);
@@ -308,11 +317,25 @@ test_two_models (void)
   Bed bed;
   script.size[0] = script.least[0] = script.least[1] = 2;
   script.size[1] = 3;
-  open_bed (&bed, 2);
+  g_assert_true (open_bed (&bed, 2, 1, 4));
   push_all (&bed, "0101011", 1);
   expect (&bed, "b2 a1 a3 b3 a2 a4 a6 r a5 r a7 ");
   g_assert_cmpuint (figures (&bed, 0)->batched, ==, 2);
   g_assert_cmpuint (figures (&bed, 1)->batched, ==, 3);
+  close_bed (&bed);
+}
+
+/* What a further thread cannot have is refused where it was asked for by number alone. */
+static void
+test_second_thread (void)
+{
+  Bed bed;
+  script.size[0] = 4;
+  script.size[1] = 0;
+  g_assert_true (open_bed (&bed, 1, 2, 0));
+  g_assert_cmpuint (((SlServed *) bed.worker.models->pdata[0])->batch, ==, 4);
+  close_bed (&bed);
+  g_assert_false (open_bed (&bed, 1, 2, 4));
   close_bed (&bed);
 }
 
@@ -323,5 +346,6 @@ main (int argc, char **argv)
   g_test_add_func ("/serve/jobs/few", test_few);
   g_test_add_func ("/serve/jobs/failed", test_failed);
   g_test_add_func ("/serve/jobs/two-models", test_two_models);
+  g_test_add_func ("/serve/jobs/second-thread", test_second_thread);
   return test_elements_run ();
 }

@@ -49,9 +49,9 @@ free_job (Job *job)
   g_free (job);
 }
 
-/* The model's batches: of @batch requests, of as many as is fastest with 0. FALSE with @error set where they were asked for and cannot be. */
+/* The model's batches: of @batch requests, of as many as is fastest with 0. FALSE with @error set where they were asked for, by number, and cannot be. */
 static gboolean
-open_batch (Bench *bench, SlServed *served, guint batch, gboolean first, GError **error)
+open_batch (Bench *bench, SlServed *served, guint batch, gboolean by_number, gboolean first, GError **error)
 {
   g_autoptr (GError) reason = NULL;
   gdouble batch_ms, single_ms;
@@ -60,9 +60,9 @@ open_batch (Bench *bench, SlServed *served, guint batch, gboolean first, GError 
     return TRUE;
   bench->batch = batch == 0 ? sl_batch_session_new_best (served->model, bench->session, MOST_AUTO, &reason)
                             : sl_batch_session_new (served->model, bench->session, batch, &reason);
-  if (bench->batch == NULL && batch == 0) {
-    if (first)
-      sl_run_log (SL_LOG_INFO, served->name, "batch", "frames are computed one by one: %s", reason->message);
+  if (bench->batch == NULL && !by_number) {
+    sl_run_log (SL_LOG_INFO, served->name, "batch", "%sframes are computed one by one: %s",
+                first ? "" : "one of the jobs: ", reason->message);
     return TRUE;
   }
   if (bench->batch == NULL) {
@@ -79,10 +79,11 @@ open_batch (Bench *bench, SlServed *served, guint batch, gboolean first, GError 
 }
 
 static gboolean
-open_bench (Bench *bench, SlServed *served, const SlServeSettings *settings, guint batch, gboolean first, GError **error)
+open_bench (Bench *bench, SlServed *served, const SlServeSettings *settings, gboolean first, GError **error)
 {
+  const guint batch = first ? settings->batch : served->batch;
   bench->session = sl_session_new (sl_model_graph (served->model), settings->threads, error);
-  if (bench->session == NULL || !open_batch (bench, served, batch, first, error))
+  if (bench->session == NULL || !open_batch (bench, served, batch, settings->batch > 0, first, error))
     return FALSE;
   bench->outputs = g_malloc0_n (bench->most, sizeof *bench->outputs);
   for (guint k = 0; k < bench->most; k++)
@@ -103,12 +104,13 @@ new_job (SlServeWorker *worker, const SlServeSettings *settings, gboolean first,
   job->benches = g_new0 (Bench, worker->models->len);
   for (guint i = 0; i < worker->models->len; i++) {
     SlServed *served = g_ptr_array_index (worker->models, i);
-    if (!open_bench (&job->benches[i], served, settings, first ? settings->batch : served->batch, first, error)) {
+    if (!open_bench (&job->benches[i], served, settings, first, error)) {
       job->benches[i].most = job->benches[i].outputs != NULL ? job->benches[i].most : 0;
       free_job (job);
       return NULL;
     }
-    served->batch = job->benches[i].most;
+    if (first)
+      served->batch = job->benches[i].most;
   }
   return job;
 }
