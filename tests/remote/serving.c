@@ -65,6 +65,7 @@ test_encodings (void)
   if (!test_pool_open (&pool, "allow_anonymous true"))
     return;
   test_remove_file (pool.model);
+  g_free (pool.model);
   pool.model = test_sized_colour_model (SL_DTYPE_U8, SIDE);
   GPid worker = test_serve (&pool, "--name", "w1");
   ask (&pool, "", plain);
