@@ -38,7 +38,7 @@ struct _SlRemoteClient
   SlRemoteWindow window;
   SlContract *contract; /* (nullable): at the broker */
   char hash[SL_REMOTE_HASH];
-  guint encodings;     /* that its workers read */
+  guint encodings;     /* that its workers and this build read */
   gboolean told_plain; /* frames are not encoded as was asked for, and that was told */
   char *trouble;       /* (nullable): why there is no contract */
   char *untold;        /* (nullable): to be told by the connection's thread */
@@ -186,8 +186,8 @@ explain_plain (SlRemoteClient *self)
     return NULL;
   if (!read) {
     char list[SL_REMOTE_ENCODINGS_MOST];
-    return g_strdup_printf ("encoding=%s: the workers of %s/%s read %s: frames travel as they are", name, self->prefix, self->model,
-                            sl_remote_encodings_list (self->encodings, list));
+    return g_strdup_printf ("encoding=%s: this build and the workers of %s/%s read %s: frames travel as they are", name, self->prefix,
+                            self->model, sl_remote_encodings_list (self->encodings, list));
   }
   g_autofree char *got = sl_tensor_infos_describe (input, 1);
   return g_strdup_printf (
@@ -209,7 +209,7 @@ heard_contract (SlRemoteClient *self, const SlBrokerMessage *message)
   g_mutex_lock (&self->lock);
   const gboolean other = contract != NULL && strcmp (hash, self->hash) != 0;
   if (contract != NULL)
-    self->encodings = encodings;
+    self->encodings = encodings & sl_remote_encodings_built ();
   if (other) {
     g_clear_pointer (&self->contract, sl_contract_unref);
     self->contract = g_steal_pointer (&contract);
@@ -256,12 +256,13 @@ read_answer (const SlRemoteEntry *entry, const SlBrokerMessage *message, SlRemot
                                                              : sl_remote_answer_plain (answer, entry->contract, error);
 }
 
-/* Under the lock: a worker does not read the encoding of @entry, whatever the contract says. FALSE: it has none. */
+/* Under the lock: a worker does not read the encoding of @entry, whatever the contract says; one that does may answer the first message yet. FALSE: it has
+ * none. */
 static gboolean
 make_plain (SlRemoteClient *self, SlRemoteEntry *entry)
 {
   gsize size;
-  if (entry->encoding == SL_REMOTE_ENCODING_NONE)
+  if (entry->plain || entry->encoding == SL_REMOTE_ENCODING_NONE)
     return FALSE;
   guint8 *plain = sl_remote_request_plain (entry->request, entry->request_size, entry->contract, entry->hash, &size);
   if (plain == NULL)
@@ -270,7 +271,7 @@ make_plain (SlRemoteClient *self, SlRemoteEntry *entry)
   g_free (entry->request);
   entry->request = plain;
   entry->request_size = size;
-  entry->encoding = SL_REMOTE_ENCODING_NONE;
+  entry->plain = TRUE;
   entry->again = g_get_monotonic_time ();
   return TRUE;
 }

@@ -19,6 +19,8 @@
 #define DONE 0
 #define REFUSED 1
 #define ENCODING_REFUSED 2
+/* Ones that this build does not read, too: a tensor that did not become smaller is as it was in any. */
+#define EVERY_ENCODING ((1u << SL_REMOTE_N_ENCODINGS) - 1)
 
 static void
 put16 (guint8 *at, guint value)
@@ -148,37 +150,16 @@ sl_remote_request_new (const SlContract *contract, const char *hash, guint life_
   return encoding != SL_REMOTE_ENCODING_NONE ? g_realloc (data, *size) : data;
 }
 
-guint8 *
-sl_remote_request_plain (const void *data, gsize size, const SlContract *contract, const char *hash, gsize *plain_size)
-{
-  SlRemoteRequest request;
-  const guint n = contract->n_inputs;
-  const gsize head = REQUEST_HEAD + 4 * (gsize) n;
-  if (!sl_remote_request_read (data, size, contract, hash, &request, NULL))
-    return NULL;
-  *plain_size = sl_remote_request_size (contract);
-  g_autofree guint8 *plain = g_malloc (*plain_size);
-  guint8 *at = plain + head;
-  memcpy (plain, data, REQUEST_HEAD);
-  put32 (plain + 20, SL_REMOTE_ENCODING_NONE);
-  for (guint i = 0; i < n; i++) {
-    if (!sl_remote_tensor_read (&request.inputs, &contract->inputs[i], i, at, "request", NULL))
-      return NULL;
-    put32 (plain + REQUEST_HEAD + 4 * i, (guint) contract->inputs[i].bytes);
-    at += contract->inputs[i].bytes;
-  }
-  return g_steal_pointer (&plain);
-}
-
 void
 sl_remote_request_renew (void *data, guint life_ms)
 {
   put32 ((guint8 *) data + 16, MIN (life_ms, SL_REMOTE_MAX_LIFE));
 }
 
-gboolean
-sl_remote_request_read (const void *data, gsize size, const SlContract *contract, const char *hash, SlRemoteRequest *request,
-                        GError **error)
+/* @read: encodings that are accepted. */
+static gboolean
+read_request (const void *data, gsize size, const SlContract *contract, const char *hash, guint read, SlRemoteRequest *request,
+              GError **error)
 {
   const guint8 *at = data;
   if (!check_head (at, size, REQUEST_HEAD, "SLRQ", "request", error))
@@ -192,16 +173,45 @@ sl_remote_request_read (const void *data, gsize size, const SlContract *contract
   request->life_ms = sl_le32 (at + 16);
   if (request->life_ms > SL_REMOTE_MAX_LIFE)
     return wrong (error, "request", "expected a life of at most %d ms, got %u ms", SL_REMOTE_MAX_LIFE, request->life_ms);
-  const guint encoding = sl_le32 (at + 20), built = sl_remote_encodings_built ();
-  if (encoding >= SL_REMOTE_N_ENCODINGS || (built & 1u << encoding) == 0) {
+  const guint encoding = sl_le32 (at + 20);
+  if (encoding >= SL_REMOTE_N_ENCODINGS || (read & 1u << encoding) == 0) {
     char list[SL_REMOTE_ENCODINGS_MOST];
     g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED, "request: encoding %u is not built in: expected %s", encoding,
-                 sl_remote_encodings_list (built, list));
+                 sl_remote_encodings_list (read, list));
     return FALSE;
   }
   request->inputs.encoding = (SlRemoteEncoding) encoding;
   return find_tensors (at, size, REQUEST_HEAD, sl_le16 (at + 6), 0, contract->inputs, contract->n_inputs, &request->inputs, "request",
                        error);
+}
+
+gboolean
+sl_remote_request_read (const void *data, gsize size, const SlContract *contract, const char *hash, SlRemoteRequest *request,
+                        GError **error)
+{
+  return read_request (data, size, contract, hash, sl_remote_encodings_built (), request, error);
+}
+
+guint8 *
+sl_remote_request_plain (const void *data, gsize size, const SlContract *contract, const char *hash, gsize *plain_size)
+{
+  SlRemoteRequest request;
+  const guint n = contract->n_inputs;
+  const gsize head = REQUEST_HEAD + 4 * (gsize) n;
+  if (!read_request (data, size, contract, hash, EVERY_ENCODING, &request, NULL))
+    return NULL;
+  *plain_size = sl_remote_request_size (contract);
+  g_autofree guint8 *plain = g_malloc (*plain_size);
+  guint8 *at = plain + head;
+  memcpy (plain, data, REQUEST_HEAD);
+  put32 (plain + 20, SL_REMOTE_ENCODING_NONE);
+  for (guint i = 0; i < n; i++) {
+    if (!sl_remote_tensor_read (&request.inputs, &contract->inputs[i], i, at, "request", NULL))
+      return NULL;
+    put32 (plain + REQUEST_HEAD + 4 * i, (guint) contract->inputs[i].bytes);
+    at += contract->inputs[i].bytes;
+  }
+  return g_steal_pointer (&plain);
 }
 
 static guint8 *

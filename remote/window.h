@@ -24,7 +24,8 @@ typedef enum
  * @data: the owner's
  * @contract: (nullable): of a frame that is computed, as all that follows; @hash: its hash
  * @frame: it counts against the window's room; @droppable: a newer one may displace it
- * @request: the message, whose tensors are in @encoding; @begun: when it came, then when it was first sent; @again: when it is to be sent again, 0 = never
+ * @request: the message; @encoding: of its tensors when it was first sent, which an answer may have, too; @plain: they have none any more
+ * @begun: when it came, then when it was first sent; @again: when it is to be sent again, 0 = never
  * @pause: between one that nobody took and the next
  * @message: id of the message that was sent last, 0 when the broker has it
  * @answer: (nullable): memory with what came; @result: points into it
@@ -38,6 +39,7 @@ typedef struct
   SlContract *contract;
   char hash[SL_REMOTE_HASH];
   SlRemoteEncoding encoding;
+  gboolean plain;
   guint8 *request;
   gsize request_size;
   gint64 begun, again, pause;

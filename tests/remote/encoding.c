@@ -159,6 +159,26 @@ test_noise (void)
   g_assert_cmpmem (data + size - PICTURE - 16, PICTURE, picture, PICTURE);
 }
 
+/* A request whose tensors did not become smaller is made plain by a build that does not read its encoding, too. */
+static void
+test_plain (void)
+{
+  g_autoptr (SlContract) contract = make_contract ();
+  guint8 picture[PICTURE];
+  gsize size, plain_size;
+  draw (picture);
+  for (guint8 encoding = 0; encoding <= SL_REMOTE_N_ENCODINGS; encoding++) {
+    g_autofree guint8 *data =
+      sl_remote_request_new (contract, HASH, 1500, SL_REMOTE_ENCODING_NONE, 0, (const void *[]){ picture, numbers }, &size);
+    g_autofree guint8 *expected = g_memdup2 (data, size);
+    data[20] = encoding;
+    g_autofree guint8 *plain = sl_remote_request_plain (data, size, contract, HASH, &plain_size);
+    g_assert_true ((plain != NULL) == (encoding < SL_REMOTE_N_ENCODINGS));
+    if (plain != NULL)
+      g_assert_cmpmem (plain, plain_size, expected, size);
+  }
+}
+
 static guint8 *
 make_answer (const SlContract *contract, SlRemoteEncoding encoding, gsize *size)
 {
@@ -436,6 +456,7 @@ main (int argc, char **argv)
   g_test_add_func ("/remote/encoding/lossless", test_lossless);
   g_test_add_func ("/remote/encoding/lossy", test_lossy);
   g_test_add_func ("/remote/encoding/noise", test_noise);
+  g_test_add_func ("/remote/encoding/plain", test_plain);
   g_test_add_func ("/remote/encoding/answer", test_answer);
 #if SL_HAVE_LZ4
   g_test_add_func ("/remote/encoding/lz4-refused", test_lz4_refused);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * A thread takes the oldest request, and where its model is run in batches as many more for the same model as wait already: none is waited for, so a batch
- * makes nobody later. Requests for other models keep their places.
+ * makes nobody later. Where so few are not faster at once, the others stay for whichever thread is free next. Requests for other models keep their places.
  */
 #include "tools/serve/jobs.h"
 
@@ -49,9 +49,9 @@ free_job (Job *job)
   g_free (job);
 }
 
-/* The model's batches: of @batch requests, of as many as is fastest with 0. FALSE with @error set where they were asked for and cannot be. */
+/* The model's batches: of @batch requests, of as many as is fastest with 0. FALSE with @error set where they were asked for, by number, and cannot be. */
 static gboolean
-open_batch (Bench *bench, SlServed *served, guint batch, gboolean first, GError **error)
+open_batch (Bench *bench, SlServed *served, guint batch, gboolean by_number, gboolean first, GError **error)
 {
   g_autoptr (GError) reason = NULL;
   gdouble batch_ms, single_ms;
@@ -60,9 +60,9 @@ open_batch (Bench *bench, SlServed *served, guint batch, gboolean first, GError 
     return TRUE;
   bench->batch = batch == 0 ? sl_batch_session_new_best (served->model, bench->session, MOST_AUTO, &reason)
                             : sl_batch_session_new (served->model, bench->session, batch, &reason);
-  if (bench->batch == NULL && batch == 0) {
-    if (first)
-      sl_run_log (SL_LOG_INFO, served->name, "batch", "frames are computed one by one: %s", reason->message);
+  if (bench->batch == NULL && !by_number) {
+    sl_run_log (SL_LOG_INFO, served->name, "batch", "%sframes are computed one by one: %s",
+                first ? "" : "one of the jobs: ", reason->message);
     return TRUE;
   }
   if (bench->batch == NULL) {
@@ -79,10 +79,11 @@ open_batch (Bench *bench, SlServed *served, guint batch, gboolean first, GError 
 }
 
 static gboolean
-open_bench (Bench *bench, SlServed *served, const SlServeSettings *settings, guint batch, gboolean first, GError **error)
+open_bench (Bench *bench, SlServed *served, const SlServeSettings *settings, gboolean first, GError **error)
 {
+  const guint batch = first ? settings->batch : served->batch;
   bench->session = sl_session_new (sl_model_graph (served->model), settings->threads, error);
-  if (bench->session == NULL || !open_batch (bench, served, batch, first, error))
+  if (bench->session == NULL || !open_batch (bench, served, batch, settings->batch > 0, first, error))
     return FALSE;
   bench->outputs = g_malloc0_n (bench->most, sizeof *bench->outputs);
   for (guint k = 0; k < bench->most; k++)
@@ -103,12 +104,13 @@ new_job (SlServeWorker *worker, const SlServeSettings *settings, gboolean first,
   job->benches = g_new0 (Bench, worker->models->len);
   for (guint i = 0; i < worker->models->len; i++) {
     SlServed *served = g_ptr_array_index (worker->models, i);
-    if (!open_bench (&job->benches[i], served, settings, first ? settings->batch : served->batch, first, error)) {
+    if (!open_bench (&job->benches[i], served, settings, first, error)) {
       job->benches[i].most = job->benches[i].outputs != NULL ? job->benches[i].most : 0;
       free_job (job);
       return NULL;
     }
-    served->batch = job->benches[i].most;
+    if (first)
+      served->batch = job->benches[i].most;
   }
   return job;
 }
@@ -139,79 +141,130 @@ answer_one (SlServeWorker *worker, const SlWork *work, void *const *outputs, con
   return refusal == NULL && sent >= 0;
 }
 
-/* Of a batch that failed, each request is run by itself, so that none suffers for another. */
-static SlStatus
-run_one (Bench *bench, const SlWork *work, guint k)
+static Bench *
+find_bench (const Job *job, const SlServed *served)
 {
-  return sl_session_run (bench->session, (const void *const *) work->inputs, bench->outputs[k]);
+  guint index = 0;
+  g_ptr_array_find (job->worker->models, served, &index);
+  return &job->benches[index];
 }
 
+/* Whether the @n requests were run at once, and are done. The first batch of a model that fails for good is told. */
+static gboolean
+run_batch (const Job *job, Bench *bench, SlWork *const *works, guint n)
+{
+  SlServed *served = works[0]->served;
+  SlBatchItem items[SL_MAX_BATCH];
+  if (n == 1)
+    return FALSE;
+  for (guint k = 0; k < n; k++)
+    items[k] = (SlBatchItem){ (const void *const *) works[k]->inputs, bench->outputs[k] };
+  if (sl_batch_session_run (bench->batch, NULL, items, n) == SL_STATUS_OK)
+    return TRUE;
+  const char *failure = sl_batch_session_failure (bench->batch);
+  g_mutex_lock (&job->worker->lock);
+  const gboolean told = served->batch_failed;
+  served->batch_failed = told || failure != NULL;
+  g_mutex_unlock (&job->worker->lock);
+  if (failure != NULL && !told)
+    sl_run_log (SL_LOG_WARNING, served->name, "batch", "computing %u frames at once failed, so each is computed by itself from now on: %s",
+                n, failure);
+  return FALSE;
+}
+
+static void
+answer_work (SlServeWorker *worker, SlWork *work, void *const *outputs, const char *refusal, gint64 start, gint64 end)
+{
+  SlServeFigures *figures = &work->served->figures;
+  const gboolean done = answer_one (worker, work, outputs, refusal, start, end);
+  const gint64 now = g_get_monotonic_time ();
+  g_mutex_lock (&worker->lock);
+  if (done)
+    sl_serve_figures_answered (figures, work->arrived, start, end, now);
+  else
+    figures->refused++;
+  worker->progress = now;
+  g_mutex_unlock (&worker->lock);
+}
+
+/* By itself, unless nobody waits for it any more. */
+static void
+compute_one (SlServeWorker *worker, Bench *bench, SlWork *work)
+{
+  const gint64 start = g_get_monotonic_time ();
+  if (start >= work->until) {
+    g_mutex_lock (&worker->lock);
+    work->served->figures.stale++;
+    g_mutex_unlock (&worker->lock);
+    return;
+  }
+  const SlStatus status = sl_session_run (bench->session, (const void *const *) work->inputs, bench->outputs[0]);
+  const char *refusal = status == SL_STATUS_OK ? NULL : sl_session_status_text (bench->session, status);
+  answer_work (worker, work, bench->outputs[0], refusal, start, g_get_monotonic_time ());
+}
+
+/* At once, or, where that fails, each by itself and answered in its turn, so that none suffers for another. */
 static void
 compute (Job *job, SlWork *const *works, guint n)
 {
   SlServeWorker *worker = job->worker;
-  SlServed *served = works[0]->served;
-  SlBatchItem items[SL_MAX_BATCH];
-  guint index = 0;
-  g_ptr_array_find (worker->models, served, &index);
-  Bench *bench = &job->benches[index];
-  for (guint k = 0; k < n; k++)
-    items[k] = (SlBatchItem){ (const void *const *) works[k]->inputs, bench->outputs[k] };
+  Bench *bench = find_bench (job, works[0]->served);
   const gint64 start = g_get_monotonic_time ();
-  const gboolean whole = n > 1 && sl_batch_session_run (bench->batch, bench->session, items, n) == SL_STATUS_OK;
-  for (guint k = 0; k < n; k++) {
-    const SlStatus status = whole ? SL_STATUS_OK : run_one (bench, works[k], k);
-    const gint64 end = g_get_monotonic_time ();
-    const gboolean done = answer_one (worker, works[k], bench->outputs[k],
-                                      status == SL_STATUS_OK ? NULL : sl_session_status_text (bench->session, status), start, end);
-    const gint64 now = g_get_monotonic_time ();
-    g_mutex_lock (&worker->lock);
-    if (done)
-      sl_serve_figures_answered (&served->figures, works[k]->arrived, start, end, now);
+  const gboolean whole = run_batch (job, bench, works, n);
+  const gint64 end = g_get_monotonic_time ();
+  for (guint k = 0; k < n; k++)
+    if (whole)
+      answer_work (worker, works[k], bench->outputs[k], NULL, start, end);
     else
-      served->figures.refused++;
-    worker->progress = now;
-    g_mutex_unlock (&worker->lock);
-  }
+      compute_one (worker, bench, works[k]);
   g_mutex_lock (&worker->lock);
   worker->computed_us += g_get_monotonic_time () - start;
-  served->figures.batches += n > 1;
-  served->figures.batched += n > 1 ? n : 0;
+  works[0]->served->figures.batches += whole;
+  works[0]->served->figures.batched += whole ? n : 0;
   g_mutex_unlock (&worker->lock);
 }
 
-/* Under the lock: (transfer full): the link's request; NULL: nobody waits for its answer any more. */
+/* Under the lock: (transfer full): the link's request, which waits no more. */
 static SlWork *
-take (SlServeWorker *worker, GList *link, gint64 now)
+take (SlServeWorker *worker, GList *link)
 {
   SlWork *work = link->data;
-  SlServed *served = work->served;
   g_queue_delete_link (&worker->queue, link);
-  served->figures.waiting--;
-  if (now < work->until)
-    return work;
-  served->figures.stale++;
-  sl_work_free (work);
-  return NULL;
+  work->served->figures.waiting--;
+  return work;
 }
 
-/* Under the lock: the oldest request, and others for its model. Returns how many. */
+/* Under the lock: the oldest request, and others for its model where so many are faster at once. Returns how many; those for whose answer nobody waits
+ * any more are let go. */
 static guint
 take_works (Job *job, SlWork **works)
 {
   SlServeWorker *worker = job->worker;
+  GList *links[SL_MAX_BATCH];
+  const Bench *bench = NULL;
+  const SlServed *served = NULL;
   const gint64 now = g_get_monotonic_time ();
   guint n = 0;
-  for (GList *link = worker->queue.head, *next; link != NULL; link = next) {
+  for (GList *link = worker->queue.head, *next; link != NULL && (n == 0 || n < bench->most); link = next) {
     const SlWork *work = link->data;
     next = link->next;
-    if (n > 0 && work->served != works[0]->served)
+    if (n > 0 && work->served != served)
       continue;
-    works[n] = take (worker, link, now);
-    n += works[n] != NULL;
-    if (n > 0 && n == works[0]->served->batch)
-      break;
+    if (now >= work->until) {
+      work->served->figures.stale++;
+      sl_work_free (take (worker, link));
+      continue;
+    }
+    if (n == 0) {
+      served = work->served;
+      bench = find_bench (job, served);
+    }
+    links[n++] = link;
   }
+  if (n > 1 && !sl_batch_session_pays (bench->batch, n))
+    n = 1;
+  for (guint k = 0; k < n; k++)
+    works[k] = take (worker, links[k]);
   return n;
 }
 

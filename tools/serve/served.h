@@ -24,7 +24,8 @@ typedef struct
   char *contract_topic, *work_topic, *share_topic;
   /* Worker's lock: */
   SlServeFigures figures;
-  guint batch; /* frames that are computed at once at most */
+  guint batch;           /* frames that are computed at once at most */
+  gboolean batch_failed; /* which was told */
   gboolean announced;
 } SlServed;
 

@@ -147,22 +147,22 @@ announce (SlServeWorker *self)
   }
 }
 
-/* The report came back whose marker was waited for. */
+/* A report came back. All at once under the lock: the worker may be told to leave meanwhile. */
 static void
-marker_came (SlServeWorker *self)
+marker_came (SlServeWorker *self, guint64 marker)
 {
   g_mutex_lock (&self->lock);
-  const SlServeState state = self->state;
-  if (self->failed != NULL || (state != SL_SERVE_JOINING && state != SL_SERVE_LEAVING)) {
-    g_mutex_unlock (&self->lock);
-    return;
+  const gboolean ours = marker == self->marker && self->failed == NULL;
+  const gboolean joins = ours && self->state == SL_SERVE_JOINING, leaves = ours && self->state == SL_SERVE_LEAVING;
+  if (joins || leaves) {
+    self->state = joins ? SL_SERVE_SERVING : SL_SERVE_LEFT;
+    g_cond_broadcast (&self->changed);
   }
-  self->state = state == SL_SERVE_LEAVING ? SL_SERVE_LEFT : SL_SERVE_SERVING;
-  g_cond_broadcast (&self->changed);
+  if (joins)
+    set_shares (self, TRUE); /* first, so that whoever sees the contract finds somebody who works */
   g_mutex_unlock (&self->lock);
-  if (state == SL_SERVE_LEAVING)
+  if (!joins)
     return;
-  set_shares (self, TRUE); /* first, so that whoever sees the contract finds somebody who works */
   announce (self);
   report (self, FALSE);
 }
@@ -172,14 +172,8 @@ heard_report (SlServeWorker *self, const SlBrokerMessage *message)
 {
   g_autofree char *text = g_strndup (message->size > 0 ? message->data : "", message->size);
   const char *at = strstr (text, "\"marker\":");
-  if (at == NULL)
-    return;
-  const guint64 marker = g_ascii_strtoull (at + strlen ("\"marker\":"), NULL, 10);
-  g_mutex_lock (&self->lock);
-  const gboolean ours = marker == self->marker;
-  g_mutex_unlock (&self->lock);
-  if (ours)
-    marker_came (self);
+  if (at != NULL)
+    marker_came (self, g_ascii_strtoull (at + strlen ("\"marker\":"), NULL, 10));
 }
 
 /* A contract that the broker keeps, ours or another's. */
@@ -480,11 +474,12 @@ sl_serve_worker_drain (SlServeWorker *self, gint64 timeout_us)
   self->draining = TRUE;
   const gboolean connected = self->connected && self->failed == NULL;
   self->state = SL_SERVE_LEAVING;
-  g_mutex_unlock (&self->lock);
-  if (connected) {
+  self->marker++; /* reports that are under way do not end that */
+  if (connected)
     set_shares (self, FALSE);
+  g_mutex_unlock (&self->lock);
+  if (connected)
     report (self, TRUE);
-  }
   g_mutex_lock (&self->lock);
   const gboolean drained = !connected || (wait_for (self, has_left, until) && wait_for (self, has_answered, until));
   g_mutex_unlock (&self->lock);
