@@ -12,6 +12,7 @@
 
 #include "sightline/error.h"
 #include "base/little_endian.h"
+#include "base/name_hash.h"
 
 #define END_MAGIC 0x06054b50u
 #define END_SIZE 22
@@ -205,7 +206,7 @@ sl_zip_open (GBytes *bytes, GError **error)
   zip->bytes = g_bytes_ref (bytes);
   zip->data = g_bytes_get_data (bytes, &zip->size);
   zip->members = g_array_new (FALSE, FALSE, sizeof (Member));
-  zip->index = g_hash_table_new (g_str_hash, g_str_equal);
+  zip->index = g_hash_table_new (sl_name_hash, g_str_equal);
   g_array_set_clear_func (zip->members, member_clear);
   if (!find_end (zip, &at))
     return NULL;

@@ -35,6 +35,7 @@ files >/packages/before
 apt-get install -y -q --no-install-recommends /packages/*.deb >/packages/install.log 2>&1
 sightline --version
 gst-launch-1.0 -q filesrc location=/packages/sample-5.jpg ! decodebin ! slpredict ! text/x-raw ! fdsink | grep matrix
+gst-launch-1.0 -q filesrc location=/packages/sample-5.jpg ! decodebin ! slread reader=zxing ! fakesink # which has to find its program
 sightline predict /packages/sample-5.jpg | grep linear
 mkdir -p /etc/sightline
 printf '[pipeline]\nlaunch=videotestsrc is-live=true ! video/x-raw,width=320,height=240,framerate=10/1 ! slpredict ! sloverlay ! fakesink\n' \

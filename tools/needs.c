@@ -7,6 +7,7 @@
 
 #include <stdio.h>
 
+#include "config.h"
 #include "core/backends/backend.h"
 #include "core/passes/prepare.h"
 #include "core/runtime/session.h"
@@ -60,6 +61,7 @@ sl_print_needs (char **models, const SlModelOptions *options)
       return SL_EXIT_FAILED;
     }
   }
+  need (needs, "version", SL_VERSION);
   g_autoptr (GList) lines = g_list_sort (g_hash_table_get_keys (needs), (GCompareFunc) g_strcmp0);
   for (const GList *line = lines; line != NULL; line = line->next)
     printf ("%s\n", (const char *) line->data);

@@ -229,7 +229,7 @@ sl_backend_options_load (const SlBackendOptions *given, guint threads, SlModelLo
 gboolean
 sl_limit_options_check (const char *command, SlLimitOptions *limits)
 {
-  return sl_options_integer (command, "--tensor-limit", limits->tensor_text, 1, 1048576, &limits->tensor)
+  return sl_options_integer (command, "--tensor-limit", limits->tensor_text, 1, SL_MOST_TENSOR_LIMIT, &limits->tensor)
          && sl_options_integer (command, "--work-limit", limits->work_text, 1, 1000000, &limits->work);
 }
 

@@ -20,11 +20,17 @@
 /* Rounds of all passes. Each may make work for the others; real models need a few, and what is left undone costs time only. */
 #define MOST_ROUNDS 32
 
+/* Sets the bytes of @tensor: 0 where a dimension is 0 or the type unknown. FALSE = no size has so many, or a dimension is below 0. */
+static gboolean
+measure (SlTensor *tensor)
+{
+  gsize elements = 0;
+  return sl_tensor_elements (tensor, &elements) && g_size_checked_mul (&tensor->bytes, elements, sl_dtype_size (tensor->dtype));
+}
+
 static gboolean
 finish_tensor (const SlGraph *graph, const char *role, SlTensor *tensor, GError **error)
 {
-  gsize elements = 0;
-  const gsize size = sl_dtype_size (tensor->dtype);
   for (guint i = 0; i < tensor->rank; i++) {
     if (tensor->dims[i] >= 1)
       continue;
@@ -33,11 +39,11 @@ finish_tensor (const SlGraph *graph, const char *role, SlTensor *tensor, GError 
                  "%s '%s' is %s: dynamic or empty shapes are not supported; export the model with a fixed shape", role, tensor->name, text);
     return FALSE;
   }
-  if (size == 0) {
+  if (sl_dtype_size (tensor->dtype) == 0) {
     g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED, "%s '%s' has no known element type", role, tensor->name);
     return FALSE;
   }
-  if (!sl_tensor_elements (tensor, &elements) || !g_size_checked_mul (&tensor->bytes, elements, size) || tensor->bytes > graph->limit) {
+  if (!measure (tensor) || tensor->bytes > graph->limit) {
     g_autofree char *text = sl_tensor_describe (tensor);
     g_set_error (error, SL_ERROR, SL_ERROR_LIMIT, "%s '%s' is %s: over the limit of %" G_GSIZE_FORMAT " bytes" RAISE_LIMIT, role,
                  tensor->name, text, graph->limit);
@@ -166,21 +172,32 @@ settle_product (const SlGraph *graph, SlNode *node)
   node->params = (SlOpParams){ .matmul = { .transpose_b = TRUE, .flat = flat } };
 }
 
-/* MiB that the tensors of nodes from @first on take beside @total bytes; 0 = their shapes are not known. */
+/* An operator relies on inputs that are there and have sizes; those of nodes before it do once their outputs are finished. */
+static gboolean
+prove_node (SlGraph *graph, SlNode *node, const GByteArray *defined, GError **error)
+{
+  if (!check_node_inputs (graph, node, defined, error))
+    return FALSE;
+  settle_product (graph, node);
+  const SlOp *op = sl_op_get (node->op);
+  return op->check (graph, node, error) && op->infer (graph, node, error);
+}
+
+/* MiB that the tensors of nodes from @first on, which is proven, take beside @total bytes; 0 = their shapes are not known, or no limit is as
+ * large. @defined is used up. */
 static guint64
-count_rest (SlGraph *graph, guint first, gsize total)
+count_rest (SlGraph *graph, guint first, GByteArray *defined, gsize total)
 {
   for (guint i = first; i < graph->nodes->len; i++) {
     SlNode *node = &g_array_index (graph->nodes, SlNode, i);
-    const SlOp *op = sl_op_get (node->op);
-    if (i > first && (!op->check (graph, node, NULL) || !op->infer (graph, node, NULL)))
+    if (i > first && !prove_node (graph, node, defined, NULL))
       return 0;
     for (guint o = 0; o < node->n_outputs; o++) {
-      const SlTensor *tensor = sl_node_output (graph, node, o);
-      gsize n = 0;
-      if (!sl_tensor_elements (tensor, &n) || !g_size_checked_mul (&n, n, sl_dtype_size (tensor->dtype))
-          || !g_size_checked_add (&total, total, n))
+      SlTensor *tensor = sl_node_output (graph, node, o);
+      if ((i > first && defined->data[node->outputs[o]]) || !measure (tensor) || tensor->bytes == 0
+          || !g_size_checked_add (&total, total, tensor->bytes) || total >> 20 >= SL_MOST_TENSOR_LIMIT)
         return 0;
+      defined->data[node->outputs[o]] = 1;
     }
   }
   return ((guint64) total >> 20) + 1;
@@ -188,10 +205,11 @@ count_rest (SlGraph *graph, guint first, gsize total)
 
 /* Adds to an error of the limit of all tensors which limit would do. */
 static void
-name_limit (SlGraph *graph, guint first, gsize total, GError **error)
+name_limit (SlGraph *graph, guint first, GByteArray *defined, gsize total, GError **error)
 {
-  const guint64 needed = count_rest (graph, first, total);
-  if (error == NULL || !g_error_matches (*error, SL_ERROR, SL_ERROR_LIMIT) || needed == 0)
+  const guint64 needed =
+    error != NULL && g_error_matches (*error, SL_ERROR, SL_ERROR_LIMIT) ? count_rest (graph, first, defined, total) : 0;
+  if (needed == 0)
     return;
   char *text = g_strdup_printf ("%s: tensor-limit=%" G_GUINT64_FORMAT " would do", (*error)->message, needed);
   g_free ((*error)->message);
@@ -215,15 +233,11 @@ verify (SlGraph *graph, guint *folded, GError **error)
     return FALSE;
   for (guint i = 0; i < graph->nodes->len; i++) {
     SlNode *node = &g_array_index (graph->nodes, SlNode, i);
-    if (!check_node_inputs (graph, node, defined, error))
-      return FALSE;
-    settle_product (graph, node);
-    const SlOp *op = sl_op_get (node->op);
     const gsize before = total;
-    if (!op->check (graph, node, error) || !op->infer (graph, node, error))
+    if (!prove_node (graph, node, defined, error))
       return FALSE;
     if (!finish_node_outputs (graph, node, defined, &total, error)) {
-      name_limit (graph, i, before, error);
+      name_limit (graph, i, defined, before, error);
       return FALSE;
     }
     *folded += sl_constant_fold (graph, node);

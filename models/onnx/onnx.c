@@ -7,6 +7,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/name_hash.h"
 #include "models/huggingface.h"
 #include "models/numbers.h"
 #include "models/onnx/ops.h"
@@ -181,8 +182,6 @@ static guint
 read_outputs (Onnx *o, const gint32 *inputs, guint n_inputs, gint32 outputs[SL_MAX_IO])
 {
   const GArray *edges = o->file->graph->outputs;
-  if (edges->len == 0 || edges->len > SL_MAX_IO)
-    onnx_fail (o, SL_ERROR_LIMIT, "the model has %u outputs; expected 1 to %d", edges->len, SL_MAX_IO);
   for (guint i = 0; i < edges->len && o->error == NULL; i++) {
     const OnnxEdge *edge = &g_array_index (edges, OnnxEdge, i);
     OnnxValue *value = onnx_lookup (o, edge->name);
@@ -299,7 +298,7 @@ probe (GBytes *bytes)
 static void
 convert (Onnx *o, const char *input_shape)
 {
-  OnnxScope scope = { .graph = o->file->graph, .values = g_hash_table_new (g_str_hash, g_str_equal) };
+  OnnxScope scope = { .graph = o->file->graph, .values = g_hash_table_new (sl_name_hash, g_str_equal) };
   gint32 inputs[SL_MAX_IO], outputs[SL_MAX_IO];
   guint n_inputs = 0, n_outputs = 0;
   o->scope = &scope;

@@ -5,6 +5,8 @@
  */
 #include "models/onnx/parse.h"
 
+#include "base/name_hash.h"
+
 typedef struct
 {
   guint node, next;
@@ -45,7 +47,7 @@ names_of (const OnnxGraph *graph, guint node)
 static GHashTable *
 find_producers (const OnnxGraph *graph)
 {
-  GHashTable *producers = g_hash_table_new (g_str_hash, g_str_equal);
+  GHashTable *producers = g_hash_table_new (sl_name_hash, g_str_equal);
   for (guint i = 0; i < graph->nodes->len; i++) {
     const OnnxNode *node = &g_array_index (graph->nodes, OnnxNode, i);
     for (guint k = 0; k < node->n_outputs; k++)

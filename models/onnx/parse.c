@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "sightline/error.h"
+#include "base/name_hash.h"
 #include "core/graph/graph.h"
 
 /* Graphs within attributes of nodes, one in the other. */
@@ -330,7 +331,7 @@ parse_graph (OnnxFile *file, SlPbMessage message, guint depth, GError **error)
   graph->nodes = g_array_new (FALSE, FALSE, sizeof (OnnxNode));
   graph->inputs = g_array_new (FALSE, FALSE, sizeof (OnnxEdge));
   graph->outputs = g_array_new (FALSE, FALSE, sizeof (OnnxEdge));
-  graph->initializers = g_hash_table_new (g_str_hash, g_str_equal);
+  graph->initializers = g_hash_table_new (sl_name_hash, g_str_equal);
   g_ptr_array_add (file->graphs, graph);
   while (sl_pb_next (&message, &field))
     if (field.wire == SL_PB_BYTES && !parse_graph_field (file, graph, &field, depth, error))
@@ -411,20 +412,26 @@ onnx_file_parse (OnnxFile *file, const void *data, gsize size, GError **error)
   file->arena = sl_arena_new ();
   file->names = g_string_chunk_new (4096);
   file->graphs = g_ptr_array_new_with_free_func (graph_free);
-  file->domains = g_hash_table_new (g_str_hash, g_str_equal);
-  file->metadata = g_hash_table_new (g_str_hash, g_str_equal);
+  file->domains = g_hash_table_new (sl_name_hash, g_str_equal);
+  file->metadata = g_hash_table_new (sl_name_hash, g_str_equal);
   file->producer = "";
   while (sl_pb_next (&message, &field))
     if (!parse_model_field (file, &field, error))
       return FALSE;
   if (!sl_pb_check (&file->pb, error))
     return FALSE;
+  if (file->graph == NULL) {
+    g_set_error (error, SL_ERROR, SL_ERROR_FORMAT, "the model has no graph; the file is damaged or truncated");
+    return FALSE;
+  }
+  const guint n_outputs = file->graph->outputs->len;
+  if (n_outputs == 0 || n_outputs > SL_MAX_IO) {
+    g_set_error (error, SL_ERROR, SL_ERROR_LIMIT, "the model has %u outputs; expected 1 to %d", n_outputs, SL_MAX_IO);
+    return FALSE;
+  }
   for (guint i = 0; i < file->graphs->len; i++)
     onnx_graph_sort (g_ptr_array_index (file->graphs, i));
-  if (file->graph != NULL)
-    return TRUE;
-  g_set_error (error, SL_ERROR, SL_ERROR_FORMAT, "the model has no graph; the file is damaged or truncated");
-  return FALSE;
+  return TRUE;
 }
 
 void

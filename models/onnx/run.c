@@ -2,6 +2,7 @@
 /* Names and scopes, and the walk over a graph's nodes; If and Loop, which are decided while loading. */
 #include <string.h>
 
+#include "base/name_hash.h"
 #include "models/onnx/build.h"
 #include "models/onnx/ops.h"
 
@@ -58,7 +59,7 @@ static guint8 *
 find_live (Onnx *o, const OnnxGraph *graph)
 {
   guint8 *live = g_new0 (guint8, MAX (graph->nodes->len, 1));
-  g_autoptr (GHashTable) used = g_hash_table_new (g_str_hash, g_str_equal);
+  g_autoptr (GHashTable) used = g_hash_table_new (sl_name_hash, g_str_equal);
   for (guint i = 0; i < graph->outputs->len; i++)
     use_name (used, g_array_index (graph->outputs, OnnxEdge, i).name);
   for (guint i = graph->nodes->len; i-- > 0;) {
@@ -97,7 +98,7 @@ full_name (const OnnxNode *node)
 static gboolean
 check_operators (Onnx *o, const OnnxGraph *graph, const guint8 *live)
 {
-  g_autoptr (GHashTable) seen = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
+  g_autoptr (GHashTable) seen = g_hash_table_new_full (sl_name_hash, g_str_equal, g_free, NULL);
   g_autoptr (GString) others = g_string_new (NULL);
   const OnnxNode *first = NULL;
   for (guint i = 0; i < graph->nodes->len; i++) {
@@ -156,7 +157,7 @@ onnx_run_graph (Onnx *o)
 static gboolean
 run_inner (Onnx *o, const OnnxGraph *graph, OnnxValue *const *inputs, guint n_inputs, OnnxValue **outputs, guint n_outputs)
 {
-  OnnxScope scope = { .outer = o->scope, .graph = graph, .values = g_hash_table_new (g_str_hash, g_str_equal) };
+  OnnxScope scope = { .outer = o->scope, .graph = graph, .values = g_hash_table_new (sl_name_hash, g_str_equal) };
   if (++o->depth > MOST_DEPTH)
     onnx_fail (o, SL_ERROR_LIMIT, "graphs within graphs are nested more than %d deep", MOST_DEPTH);
   for (guint i = 0; i < MIN (n_inputs, graph->inputs->len); i++)

@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#include "base/name_hash.h"
 #include "models/zip.h"
 
 /* What a file of that size may have unpacked of its elements. */
@@ -94,7 +95,7 @@ ts_archive_open (GBytes *bytes, SlArena *arena, GError **error)
 {
   g_autoptr (TsArchive) archive = g_new0 (TsArchive, 1);
   GError *cause = NULL;
-  archive->copies = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, g_free);
+  archive->copies = g_hash_table_new_full (sl_name_hash, g_str_equal, g_free, g_free);
   archive->extras = g_ptr_array_new ();
   archive->arena = arena;
   archive->may_unpack = UNPACKED_FOR_EACH_BYTE * g_bytes_get_size (bytes) + UNPACKED_ALLOWANCE;

@@ -8,6 +8,7 @@
 
 #include <string.h>
 
+#include "base/name_hash.h"
 #include "models/onnx/ops.h"
 #include "models/torchscript/rows.h"
 
@@ -175,7 +176,7 @@ gboolean
 ts_forward (const TsModule *module, const TsShape *shapes, guint n, SlGraph *graph)
 {
   TsProgram program;
-  g_autoptr (GHashTable) names = g_hash_table_new (g_str_hash, g_str_equal);
+  g_autoptr (GHashTable) names = g_hash_table_new (sl_name_hash, g_str_equal);
   Edges edges = { .program = &program, .names = names };
   ts_program_init (&program, module->heap, graph, read_code, module->archive);
   program.constants = module->constants.kind == TS_TUPLE ? module->constants.list : NULL;

@@ -6,6 +6,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/name_hash.h"
 #include "models/torchscript/ops.h"
 
 /* Frames of the interpreter itself inside each other: a few for each call and each nested expression. */
@@ -403,7 +404,7 @@ push (TsProgram *program, TsFrame *frame, const TsUnit *unit)
 {
   *frame = (TsFrame){ .outer = program->frame,
                       .unit = unit,
-                      .names = g_hash_table_new (g_str_hash, g_str_equal),
+                      .names = g_hash_table_new (sl_name_hash, g_str_equal),
                       .values = g_array_new (FALSE, FALSE, sizeof (TsValue)) };
   program->frame = frame;
 }

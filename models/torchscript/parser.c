@@ -5,6 +5,7 @@
  */
 #include <string.h>
 
+#include "base/name_hash.h"
 #include "models/torchscript/ast.h"
 #include "models/torchscript/lexer.h"
 #include "sightline/error.h"
@@ -502,8 +503,8 @@ ts_parse (const char *name, const char *text, gsize length, SlArena *arena, GErr
   unit->name = sl_arena_strdup (arena, name);
   unit->text = sl_arena_strndup (arena, text, length);
   unit->length = length;
-  unit->functions = g_hash_table_new (g_str_hash, g_str_equal);
-  unit->classes = g_hash_table_new (g_str_hash, g_str_equal);
+  unit->functions = g_hash_table_new (sl_name_hash, g_str_equal);
+  unit->classes = g_hash_table_new (sl_name_hash, g_str_equal);
   ts_lexer_init (&parser.lexer, unit->name, unit->text, length, arena);
   while (parser.lexer.token.kind != TS_TOKEN_END) {
     if (is_word (&parser, "class")) {

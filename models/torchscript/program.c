@@ -2,6 +2,7 @@
 /* What names of a program stand for: files of code/ found by them, classes, functions, attributes of objects. */
 #include <string.h>
 
+#include "base/name_hash.h"
 #include "models/torchscript/ops.h"
 
 /* Torchvision suppresses boxes of many classes one class after the other, or at once with each class moved to a place of its own. The boxes that
@@ -23,8 +24,8 @@ ts_program_init (TsProgram *program, TsHeap *heap, SlGraph *graph, TsReadCode re
   program->file.arena = heap->arena;
   program->file.names = g_string_chunk_new (NAME_CHUNK);
   program->file.opset = OPSET;
-  program->scope.values = g_hash_table_new (g_str_hash, g_str_equal);
-  program->units = g_hash_table_new_full (g_str_hash, g_str_equal, NULL, (GDestroyNotify) ts_unit_free);
+  program->scope.values = g_hash_table_new (sl_name_hash, g_str_equal);
+  program->units = g_hash_table_new_full (sl_name_hash, g_str_equal, NULL, (GDestroyNotify) ts_unit_free);
   program->ops = ts_ops_new ();
   program->views = g_hash_table_new (NULL, NULL);
   program->onnx.file = &program->file;

@@ -2,6 +2,7 @@
 /* Finds the operator that a program calls and gives it its arguments, with torch's defaults for those that are not written. */
 #include <string.h>
 
+#include "base/name_hash.h"
 #include "models/torchscript/rows.h"
 
 #define MOST_NAME 64
@@ -13,7 +14,7 @@ ts_ops_new (void)
                                         ts_ops_shape,  ts_ops_axis,      ts_ops_index,   ts_ops_rows,        ts_ops_make,
                                         ts_ops_norm,   ts_ops_quantized, ts_ops_packed,  ts_ops_resize,      ts_ops_detect,
                                         ts_ops_facts,  ts_ops_recurrent, ts_ops_written, ts_ops_patches };
-  GHashTable *ops = g_hash_table_new (g_str_hash, g_str_equal);
+  GHashTable *ops = g_hash_table_new (sl_name_hash, g_str_equal);
   for (guint i = 0; i < G_N_ELEMENTS (tables); i++)
     for (const TsOp *op = tables[i]; op->name != NULL; op++)
       g_hash_table_insert (ops, (gpointer) op->name, (gpointer) op);

@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "base/name_hash.h"
+
 #define FIRST_ITEMS 8
 #define FIRST_SLOTS 16
 /* Slots looked at for a key. */
@@ -174,7 +176,7 @@ ts_tensor (TsHeap *heap, OnnxValue *value, TsDtype dtype)
 static guint
 hash_key (TsValue key)
 {
-  guint hash = key.kind == TS_STRING  ? g_str_hash (key.text)
+  guint hash = key.kind == TS_STRING  ? sl_name_hash (key.text)
                : key.kind == TS_FLOAT ? g_double_hash (&key.real)
                : key.kind == TS_BOOL  ? (guint) key.truth
                                       : (guint) key.number ^ (guint) (key.number >> 32);

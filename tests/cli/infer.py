@@ -70,8 +70,9 @@ def test_inspect_json():
 
 def test_inspect_needs():
     """What a build keeps: of the file what was read, of rewriting what may come of it; several models together."""
+    version = run("--version").expect(0).out.split()[1]
     one = run("inspect", "--needs", model("brightest_channel.tflite")).expect(0).out.splitlines()
-    for line in ("reader tflite", "operator MEAN", "operator AVERAGE_POOL_2D", "decoder labels", "backend plain"):
+    for line in ("reader tflite", "operator MEAN", "operator AVERAGE_POOL_2D", "decoder labels", "backend plain", "version " + version):
         assert line in one, line
     assert one == sorted(set(one)) and not [line for line in one if line.startswith("onnx ")]
     assert "operator CONV_2D" not in one and "operator RESIZE_BILINEAR" not in one

@@ -6,6 +6,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/ops/ops.h"
 #include "core/runtime/session.h"
 #include "tests/models/helpers.h"
 
@@ -16,6 +17,13 @@ add_codes (SlTfliteWriter *w, const char *name, guint rank, const gint32 *dims, 
   SlTfliteTensor tensor = { .name = name, .dtype = SL_DTYPE_U8, .rank = rank, .scale = scale, .zero_point = 128 };
   memcpy (tensor.dims, dims, rank * sizeof dims[0]);
   return sl_tflite_writer_tensor (w, &tensor);
+}
+
+static gint32
+add_floats (SlTfliteWriter *w, gint32 rows, gint32 columns, const gfloat *data)
+{
+  return sl_tflite_writer_tensor (
+    w, &(SlTfliteTensor){ .name = "f", .dtype = SL_DTYPE_F32, .rank = 2, .dims = { rows, columns }, .data = data });
 }
 
 static void
@@ -103,6 +111,79 @@ test_total (void)
   sl_model_unref (model);
   g_assert_no_error (error);
   sl_tflite_remove_temp (path);
+}
+
+/* Behind a layer over the limit of all tensors, what would do is counted: nodes there are proven as those before it are. */
+static void
+test_behind (void)
+{
+  static gfloat ones[65536];
+  for (SlOpType type = 1; type < SL_OP_COUNT; type++) {
+    const SlOp *op = sl_op_get (type);
+    for (guint present = 0; op != NULL && present < op->required; present++) {
+      g_autoptr (SlTfliteWriter) w = sl_tflite_writer_new ();
+      g_autoptr (GError) error = NULL;
+      const gint32 x = add_floats (w, 65536, 1, NULL), c = add_floats (w, 1, 65536, ones), big = add_floats (w, 65536, 65536, NULL);
+      sl_tflite_writer_op (w, &(SlTfliteOp){ .op = SL_OP_ADD, .n_inputs = 2, .inputs = { x, c }, .n_outputs = 1, .outputs = { big } });
+      SlTfliteOp lacking = { .op = type, .n_inputs = op->required, .n_outputs = op->n_outputs };
+      for (guint i = 0; i < op->required; i++)
+        lacking.inputs[i] = i < present ? big : -1;
+      for (guint i = 0; i < op->n_outputs; i++)
+        lacking.outputs[i] = add_floats (w, 1, 4, NULL);
+      sl_tflite_writer_op (w, &lacking);
+      sl_tflite_writer_io (w, 1, &x, 1, &lacking.outputs[0]);
+      g_assert_null (load_with_info (w, NULL, NULL, &error));
+      if (g_error_matches (error, SL_ERROR, SL_ERROR_LIMIT))
+        expect_error (&error, SL_ERROR_LIMIT, "node 0 ADD: tensor ", "over the limit of 1073741824 bytes", NULL);
+    }
+  }
+}
+
+/* What the count finds of layers that follow: one that works is in it, one that reads what nothing makes or whose result was made before ends it. */
+static void
+test_behind_counted (void)
+{
+  static const struct
+  {
+    gint32 input, output;
+    gboolean counted;
+  } rows[] = { { 2, 3, TRUE }, { 4, 3, FALSE }, { 3, 3, FALSE }, { 2, 2, FALSE }, { 2, 1, FALSE }, { 2, 0, FALSE } };
+  static gfloat ones[65536];
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    g_autoptr (SlTfliteWriter) w = sl_tflite_writer_new ();
+    g_autoptr (GError) error = NULL;
+    const gint32 x = add_floats (w, 65536, 1, NULL), c = add_floats (w, 1, 65536, ones), big = add_floats (w, 65536, 65536, NULL);
+    for (guint more = 0; more < 2; more++)
+      add_floats (w, 65536, 65536, NULL);
+    sl_tflite_writer_op (w, &(SlTfliteOp){ .op = SL_OP_ADD, .n_inputs = 2, .inputs = { x, c }, .n_outputs = 1, .outputs = { big } });
+    SlTfliteOp op = { .op = SL_OP_RELU, .n_inputs = 1, .inputs = { rows[i].input }, .n_outputs = 1, .outputs = { rows[i].output } };
+    sl_tflite_writer_op (w, &op);
+    sl_tflite_writer_io (w, 1, &x, 1, &rows[i].output);
+    g_assert_null (load_with_info (w, NULL, NULL, &error));
+    g_test_message ("%u: %s", i, error->message);
+    g_assert_cmpint (strstr (error->message, "tensor-limit=32769 would do") != NULL, ==, rows[i].counted);
+    expect_error (&error, SL_ERROR_LIMIT, "node 0 ADD: tensor ", "over the limit of 1073741824 bytes", NULL);
+  }
+}
+
+/* No limit that users may set is as large. */
+static void
+test_behind_most (void)
+{
+  static const gint32 dims[] = { 1, 300000000 };
+  g_autoptr (SlTfliteWriter) w = sl_tflite_writer_new ();
+  g_autoptr (GError) error = NULL;
+  const gint32 x = add_codes (w, "x", 2, dims, 1);
+  gint32 from = x;
+  for (guint i = 0; i < 4000; i++) {
+    const gint32 to = add_codes (w, "y", 2, dims, 1);
+    sl_tflite_writer_op (w, &(SlTfliteOp){ .op = SL_OP_RELU, .n_inputs = 1, .inputs = { from }, .n_outputs = 1, .outputs = { to } });
+    from = to;
+  }
+  sl_tflite_writer_io (w, 1, &x, 1, &from);
+  g_assert_null (load_with_info (w, NULL, NULL, &error));
+  g_assert_null (strstr (error->message, "would do"));
+  expect_error (&error, SL_ERROR_LIMIT, "RELU: the model's tensors need more than 1073741824 bytes", NULL);
 }
 
 /* One operator over the codes 0, 127, 128, 255 with zero point 128; @scale of input, @out of output. */
@@ -207,6 +288,9 @@ main (int argc, char **argv)
   g_test_add_func ("/limits/mean", test_mean);
   g_test_add_func ("/limits/window", test_window);
   g_test_add_func ("/limits/total", test_total);
+  g_test_add_func ("/limits/behind", test_behind);
+  g_test_add_func ("/limits/behind-counted", test_behind_counted);
+  g_test_add_func ("/limits/behind-most", test_behind_most);
   g_test_add_func ("/limits/scales", test_scales);
   return g_test_run ();
 }

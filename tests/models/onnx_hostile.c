@@ -96,6 +96,41 @@ test_inputs (void)
   }
 }
 
+/* Names that all have one g_str_hash() take no longer than others. */
+static void
+test_colliding_names (void)
+{
+  g_autoptr (SlOnnxWriter) writer = picture ();
+  for (guint i = 0; i < 16000; i++) {
+    GString *inputs = g_string_new (NULL), *output = g_string_new (NULL);
+    for (guint name = 8 * i; name < 8 * i + 9; name++) {
+      GString *text = name < 8 * i + 8 ? inputs : output;
+      if (text->len > 0)
+        g_string_append_c (text, ',');
+      for (guint bit = 0; bit < 18; bit++)
+        g_string_append (text, ((text == inputs ? 1u << 17 | name : i) >> bit & 1) != 0 ? "BY" : "Az");
+    }
+    sl_onnx_writer_node (writer, "Relu", inputs->str, output->str, NULL);
+    g_string_free (inputs, TRUE);
+    g_string_free (output, TRUE);
+  }
+  refuse (writer, SL_ERROR_FORMAT, "model output 0 'y' is produced by no node");
+}
+
+/* Before anything is done for them. */
+static void
+test_numbers_of_outputs (void)
+{
+  g_autoptr (SlOnnxWriter) none = sl_onnx_writer_new (13), many = picture ();
+  sl_onnx_writer_input (none, "x", SL_ONNX_FLOAT, 4, (const gint64[]){ 1, 3, 8, 8 });
+  sl_onnx_writer_node (none, "Relu", "x", "y", NULL);
+  refuse (none, SL_ERROR_LIMIT, "the model has 0 outputs; expected 1 to 64");
+  sl_onnx_writer_node (many, "Relu", "x", "y", NULL);
+  for (guint i = 0; i < 64; i++)
+    sl_onnx_writer_output (many, "y", SL_ONNX_FLOAT);
+  refuse (many, SL_ERROR_LIMIT, "the model has 65 outputs; expected 1 to 64");
+}
+
 /* Operators whose output is as large as a number in the file says. */
 static void
 test_large_outputs (void)
@@ -583,6 +618,8 @@ main (int argc, char **argv)
   g_test_add_func ("/onnx-hostile/dims", test_dims);
   g_test_add_func ("/onnx-hostile/inputs", test_inputs);
   g_test_add_func ("/onnx-hostile/order", test_order);
+  g_test_add_func ("/onnx-hostile/colliding-names", test_colliding_names);
+  g_test_add_func ("/onnx-hostile/numbers-of-outputs", test_numbers_of_outputs);
   g_test_add_func ("/onnx-hostile/large-outputs", test_large_outputs);
   g_test_add_func ("/onnx-hostile/counts", test_counts);
   g_test_add_func ("/onnx-hostile/nesting", test_nesting);

@@ -80,20 +80,23 @@ test_bounds (void)
   ts_heap_clear (&heap);
 }
 
-/* Keys made to collide in GLib's string hash: "Az" and "BY" have one hash, so do all of the same number of pairs. */
+/* Texts made to collide in GLib's string hash are keys like others: "Az" and "BY" have one hash there, so have all of as many pairs. Numbers whose
+ * halves are the same have one here: as many are refused. */
 static void
 test_collisions (void)
 {
   TsHeap heap;
   ts_heap_init (&heap, (gsize) 1 << 24);
-  TsDict *dict = ts_dict (&heap).dict;
+  TsDict *dict = ts_dict (&heap).dict, *numbers = ts_dict (&heap).dict;
   gboolean taken = TRUE;
-  for (guint i = 0; i < 4096 && taken; i++) {
+  for (guint i = 0; i < 4096; i++) {
     char key[25] = { 0 };
     for (guint k = 0; k < 12; k++)
       memcpy (key + 2 * k, (i >> k & 1) != 0 ? "Az" : "BY", 2);
-    taken = ts_dict_set (&heap, dict, ts_string (&heap, key), ts_none ());
+    g_assert_true (ts_dict_set (&heap, dict, ts_string (&heap, key), ts_none ()));
   }
+  for (gint64 i = 0; i < 4096 && taken; i++)
+    taken = ts_dict_set (&heap, numbers, ts_int (i << 32 | i), ts_none ());
   g_assert_false (taken);
   g_assert_error (heap.error, SL_ERROR, SL_ERROR_LIMIT);
   ts_heap_clear (&heap);

@@ -62,10 +62,27 @@ def checks(folder):
         yield "of %s it says that it was left out: %s" % (what, result.stderr.decode()), result.returncode == 1 and LEFT_OUT in result.stderr.decode()
 
 
+def refusals(folder):
+    """Lists that inspect --needs did not print, or not this version's, end the setup with a sentence."""
+    version = run(os.path.join(BUILD, "tools", "sightline"), "--version").stdout.decode().split()[1]
+    good = "version %s\nreader tflite\noperator MEAN" % version  # an editor may leave the last newline away
+    for name, texts, expected in (("unknown", (good, good.replace("MEAN", "NOPE")), "this version has no operator called NOPE"),
+                                  ("unversioned", ("reader tflite\n",), 'unversioned0.needs: expected a line "version %s" in it' % version),
+                                  ("old", ("version 0.0.1\n",), "of version %s prints; got a list of version 0.0.1" % version)):
+        paths = [os.path.join(folder, "%s%d.needs" % (name, number)) for number in range(len(texts))]
+        for path, text in zip(paths, texts):
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(text)
+        result = run("meson", "setup", os.path.join(folder, name), SOURCES, "-Dplugin=disabled", "-Dtests=disabled", "-Dbench=disabled",
+                     "-Dintrospection=disabled", "-Doperators=" + ",".join(paths))
+        said = result.stdout.decode()
+        yield "a list is refused, %s: %s" % (name, said.strip().split("\n")[-3:]), result.returncode == 1 and expected in said
+
+
 def main():
     failed = 0
     with tempfile.TemporaryDirectory() as folder:
-        found = list(checks(folder))
+        found = list(checks(folder)) + list(refusals(folder))
     for name, good in found:
         failed += not good
         print("%s %s" % ("ok" if good else "not ok", name.replace("\n", " ")))
