@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """A build for one model alone. Arguments: BUILD, of -Doperators=mobilenet_v2_1.0_224_quant.tflite and without the plugin; DATA, the shared data;
 SOURCES. It must be small, predict as LiteRT does, bit by bit, and say of what it has not that it was left out."""
+import json
 import os
 import shutil
 import subprocess
@@ -64,7 +65,7 @@ def checks(folder):
 
 def refusals(folder):
     """Lists that inspect --needs did not print, or not this version's, end the setup with a sentence."""
-    version = run(os.path.join(BUILD, "tools", "sightline"), "--version").stdout.decode().split()[1]
+    version = json.loads(run("meson", "introspect", "--projectinfo", BUILD).stdout)["version"]
     good = "version %s\nreader tflite\noperator MEAN" % version  # an editor may leave the last newline away
     for name, texts, expected in (("unknown", (good, good.replace("MEAN", "NOPE")), "this version has no operator called NOPE"),
                                   ("unversioned", ("reader tflite\n",), 'unversioned0.needs: expected a line "version %s" in it' % version),
