@@ -111,23 +111,36 @@ is_word (const char *start, const char *end, const char *word)
   return (gsize) (end - start) == strlen (word) && strncmp (start, word, strlen (word)) == 0;
 }
 
-/* What follows the host's ':' where that is no port: a password whose '@' was cut off. @end: behind it. */
+/* Of one host, which ends at @end: what follows its ':', where that is no port; NULL where it is one, or there is none. */
+static const char *
+find_no_port (const char *host, const char *end)
+{
+  gsize width = 0;
+  const char *colon = find_colon (host, end, &width);
+  const char *port = colon != NULL ? colon + width : end;
+  gsize digits = 0;
+  while (port + digits < end && g_ascii_isdigit (port[digits]))
+    digits++;
+  return port + digits == end || is_word (port, end, "port") || is_word (port, end, "PORT") ? NULL : port;
+}
+
+/* What follows a host's ':' where that is no port: a password whose '@' was cut off. @end: behind it. Kafka's URIs have several hosts. */
 static const char *
 find_cut_password (const char *uri, const char **end)
 {
-  gsize width = 0;
   const char *slashes = strstr (uri, "://");
-  const char *host = slashes != NULL ? slashes + 3 : uri;
-  *end = host + strcspn (host, "/?#");
-  const char *colon = slashes != NULL ? find_colon (host, *end, &width) : NULL;
-  if (colon == NULL || colon + width == *end || is_word (colon + width, *end, "port") || is_word (colon + width, *end, "PORT"))
+  if (slashes == NULL)
     return NULL;
-  for (const char *c = colon + width; c < *end; c++)
-    if (!g_ascii_isdigit (*c)) {
-      *end = uri + strlen (uri);
-      return colon + width;
-    }
-  return NULL;
+  const gboolean several = g_ascii_strncasecmp (uri, "kafka://", 8) == 0 || g_ascii_strncasecmp (uri, "kafkas://", 9) == 0;
+  const char *host = slashes + 3, *last = host + strcspn (host, "/?#"), *password = NULL;
+  while (password == NULL && host <= last) {
+    const char *comma = several ? memchr (host, ',', (gsize) (last - host)) : NULL;
+    const char *stop = comma != NULL ? comma : last;
+    password = find_no_port (host, stop);
+    host = stop + 1;
+  }
+  *end = uri + strlen (uri);
+  return password;
 }
 
 char *

@@ -20,7 +20,7 @@ import tempfile
 import threading
 import time
 
-from remote import Pool
+from remote import Pool, cpu_of
 
 CHAIN = ("videotestsrc is-live=true pattern=black num-buffers={} ! video/x-raw,format=GRAY8,width=96,height=96,framerate={}/1 ! slnormalize ! "
          "slremote name=r{} location={}/bench deadline=1000 ! slpostprocess ! application/x-json ! filesink async=false buffer-mode=unbuffered "
@@ -96,20 +96,31 @@ def newest(folder):
 
 
 class Killer(threading.Thread):
-    """Ends a worker by SIGKILL in the middle; the others have its share from then on."""
+    """Ends a worker by SIGKILL in the middle; the others have its share from then on. @spent: its processor time until then."""
+
+    STEP = 0.05
 
     def __init__(self, pool, folder, options):
-        super().__init__()
-        self.pool, self.folder, self.options, self.at = pool, folder, options, None
+        super().__init__(daemon=True)
+        self.pool, self.folder, self.options, self.at, self.killed, self.spent = pool, folder, options, None, None, 0
+        self.over = threading.Event()
         self.start()
 
     def run(self):
         while newest(self.folder) < self.options.seconds / 2:
-            time.sleep(0.05)
+            if self.over.wait(self.STEP):
+                return
         self.at = newest(self.folder)
-        self.pool.workers[0].kill()
-        self.pool.workers[0].wait()
-        del self.pool.workers[0]
+        self.killed = self.pool.workers.pop(0)
+        self.spent = cpu_of(self.killed.pid)
+        self.killed.kill()
+
+    def close(self):
+        """The cameras are done, and their time is taken, which the dead worker's is not to be added to: who is not dead by now stays alive."""
+        self.over.set()
+        self.join()
+        if self.killed:
+            self.killed.wait()
 
 
 def measure(options, link=None):
@@ -120,14 +131,15 @@ def measure(options, link=None):
         for i in range(options.cameras):
             open(os.path.join(folder, f"{i}.json"), "w", encoding="utf-8").close()
         line = " ".join(CHAIN.format(frames, options.rate, i, pool.location, folder, i) for i in range(options.cameras))
-        killer = Killer(pool, folder, options) if options.kill else None
         bytes_before, (broker, worker) = traffic(pool), pool.cpu()
+        killer = Killer(pool, folder, options) if options.kill else None
         before, begun = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
         subprocess.run([*(["ip", "netns", "exec", link.name] if link else []), "gst-launch-1.0", "-q", *line.split()], check=True)
         wall, after = time.monotonic() - begun, resource.getrusage(resource.RUSAGE_CHILDREN)
         if killer:
-            killer.join()
+            killer.close()
         broker_after, worker_after = pool.cpu()
+        worker_after += killer.spent if killer else 0
         time.sleep(1.1)
         moved = traffic(pool) - bytes_before
         pool.close()
@@ -179,6 +191,8 @@ def run(options):
         print(f"{who}: {100 * took / found['wall']:.1f} % of a processor, {1000 * took / found['asked']:.3f} ms a frame")
     if found["killed"] is not None:
         tell_death(found, options)
+    elif options.kill:
+        print(f"no worker was killed: the first camera never came to {options.seconds / 2:g} s")
     return 0
 
 

@@ -230,6 +230,12 @@ make_client (Kafka *self, GError **error)
     return FALSE;
   }
   self->topic = rd_kafka_topic_new (self->client, self->at.topic, NULL);
+  if (self->topic == NULL) {
+    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "Kafka topic %s cannot be set up: %s", self->at.topic,
+                 rd_kafka_err2str (rd_kafka_last_error ()));
+    drop_client (self);
+    return FALSE;
+  }
   rd_kafka_queue_t *queue = rd_kafka_queue_get_main (self->client);
   rd_kafka_queue_io_event_enable (queue, self->events, &one, sizeof one);
   rd_kafka_queue_destroy (queue);
@@ -266,20 +272,27 @@ kafka_open (const SlPublishSettings *settings, GError **error)
   return NULL;
 }
 
-/* A producer that lost count of what it sent is of no use any more; another begins anew, and what was on its way is lost. */
+/* A producer that lost count of what it sent is of no use any more; another begins anew, and what was on its way is lost. Where none
+ * can be made, there is none until the next attempt. */
 static gboolean
 renew (Kafka *self, GError **error)
 {
-  if (!self->fatal)
+  if (!self->fatal && self->client != NULL)
     return TRUE;
+  const gboolean lost = self->on_the_way > 0;
   drop_client (self);
-  self->refused += self->on_the_way;
-  self->on_the_way = 0;
-  self->bytes_on_the_way = 0;
-  g_free (self->refusal);
-  self->refusal = g_strdup_printf ("Kafka topic %s: what was on its way was refused: %s", self->at.topic, self->reason);
+  if (lost) {
+    self->refused += self->on_the_way;
+    self->on_the_way = 0;
+    self->bytes_on_the_way = 0;
+    g_free (self->refusal);
+    self->refusal = g_strdup_printf ("Kafka topic %s: what was on its way was refused: %s", self->at.topic,
+                                     self->reason != NULL ? self->reason : "the connection's state was lost");
+  }
+  if (!make_client (self, error))
+    return FALSE;
   self->fatal = FALSE;
-  return make_client (self, error);
+  return TRUE;
 }
 
 /* Asks for the topic. TRUE: it is there. @code: (out): what is wrong with it, RD_KAFKA_RESP_ERR__TIMED_OUT where there was no answer. */

@@ -65,6 +65,15 @@ static const Row uris[] = {
   /* cut off before the '@' */
   { "mqtt://u:hush", "mqtt://u:***" },
   { "mqtt://u:hu#sh", "mqtt://u:***" },
+  { "kafka://a:9092,u:hush", "kafka://a:9092,u:***" },
+  { "kafka://a:9092,b:9092x,hush/t", "kafka://a:9092,b:***" },
+  /* several hosts */
+  { "kafka://a:9092,b:9092/t", "kafka://a:9092,b:9092/t" },
+  { "KAFKAS://a:9092,[::1]:9093,c,d:1", "KAFKAS://a:9092,[::1]:9093,c,d:1" },
+  { "kafkas://joe@a:9092,b:9092/t", "kafkas://joe@a:9092,b:9092/t" },
+  { "kafka://joe:hush@a:9092,b:9092/t", "kafka://joe:***@a:9092,b:9092/t" },
+  { "kafka://joe:1,hush@a:9092,b:9092/t", "kafka://joe:***@a:9092,b:9092/t" },
+  { "mqtt://a:9092,hush", "mqtt://a:***" },
   /* path and query */
   { "http://cam/a.cgi?loginuse=joe&loginpas=hush&x=1", "http://cam/a.cgi?loginuse=joe&loginpas=***&x=1" },
   { "http://cam:80/x?pwd=p@hush&res=1", "http://cam:80/x?pwd=***&res=1" },
@@ -90,6 +99,8 @@ static const Row texts[] = {
   { "rtsp://joe:hush@cam/1: Not found (404)", "rtsp://joe:***@cam/1: Not found (404)" },
   { "Could not open resource rtsp://joe:hush@cam/1, or rtsp://ann:hush@cam/2.",
     "Could not open resource rtsp://joe:***@cam/1, or rtsp://ann:***@cam/2." },
+  { "location=kafka://a:9092,b:9092/t: no answer", "location=kafka://a:9092,b:9092/t: no answer" },
+  { "kafka://a:9092,u:x hush@b/t: no answer", "kafka://a:***@b/t: no answer" },
   { "location=mqtt://u:s3#hush@h/t: expected", "location=mqtt://u:***@h/t: expected" },
   { "got 'u:hush@h/t'", "got 'u:***@h/t'" },
   /* blanks and quotes in passwords */

@@ -2,6 +2,8 @@
 """sightline predict over very many pictures: lists, shares, and runs that were killed."""
 import csv
 import fcntl
+import functools
+import http.server
 import io
 import json
 import os
@@ -10,13 +12,17 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
+import urllib.parse
 
 sys.path.insert(0, os.path.join(os.environ.get("SIGHTLINE_SOURCE_ROOT", "."), "tests", "support"))
 import harness
 from harness import PROGRAM, Skip, data, model, png, run, work, write
+from media import launch
 
 PICTURES = 20
+HEADING = "path,index,rows,frame,time,width,height,label,label_id,score,x,y,w,h,symbology,code\n"
 
 
 def folder():
@@ -111,6 +117,88 @@ def test_output():
         predict("--json", "-o", out, "--resume", names()[0]).expect(1, "another process writes to it: expected a file of its own for each process")
 
 
+def test_foreign():
+    """A file that is not ours is as it was, with and without a newline; one that may be our torn line is cut with the first picture and not before."""
+    for form, texts in (("json", (b"not ours", b'{"source":7', b'{"source":"a"}\nnot ours', b"{\0\"source")),
+                        ("csv", (b"path\0index", b"path,index,rows,frame,x", (HEADING + "no quote").encode()))):
+        for text in texts:
+            predict("--format", form, "-o", write("foreign", text), "--resume", names()[0]).expect(
+                1, " is none that predict --%s writes: it cannot be resumed" % (form if form == "json" else "format=csv"))
+            with open(work("foreign"), "rb") as file:
+                assert file.read() == text, (form, text)
+    for form, text in (("json", b'{"source":"a","b'), ("csv", b"path,ind")):
+        torn = write("mine", text)
+        run("predict", "--model", work("no.tflite"), "--format", form, "-o", torn, "--resume", names()[0]).expect(1)
+        predict("--format", form, "-o", torn, "--resume", work("many/bad.png")).expect(1)
+        assert read(torn) == text.decode()
+        predict("--format", form, "-o", torn, "--resume", names()[0]).expect(0, "0 pictures are done")
+        assert text.decode() in read(torn)[:len(text)] or form == "json" and sources(read(torn)) == names()[:1]
+
+
+def test_heading():
+    """Comes with the first row, so a run that gave none is begun again; a share without pictures has the heading alone."""
+    out = work("heading.csv")
+    for _ in range(2):
+        run("predict", "--model", work("no.tflite"), "--format=csv", "-o", out, names()[0]).expect(1)
+        predict("--format=csv", "-o", out, work("many/bad.png")).expect(1)
+        assert read(out) == ""
+    assert run("predict", "--model", work("no.tflite"), "--format=csv", names()[0]).expect(1).out == ""
+    predict("--format=csv", "-o", out, names()[0]).expect(0)
+    assert read(out).startswith(HEADING) and read(out).count(HEADING) == 1
+    predict("--format=csv", "-o", work("empty.csv"), "--list", write("nothing", b"")).expect(0)
+    assert read(work("empty.csv")) == HEADING == predict("--format=csv", "--list", work("nothing")).expect(0).out
+
+
+def test_alike():
+    """Each of pictures whose names look like secrets, or are no lines of UTF-8, is there once, after a break, too."""
+    here = os.fsencode(work("alike"))
+    alike = [b"key=1/a.png", b"key=2/a.png", b"token=1.png", b"token=2.png", b"12:30@cam.png", b"12:31@cam.png", b"a\nb.png", b"a\tb.png", b"a b.png",
+             b"\xff.png", b"\xfe.png", "\ufffd.png".encode(), "\u00e9.png".encode()]
+    for name in alike:
+        path = os.path.join(here, name)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(png("colour.png", 8, 8, (255, 0, 0)), "rb") as file, open(path, "wb") as copy:
+            copy.write(file.read())
+    how = ("--model", model("brightest_channel.tflite"))
+    for form in ("json", "csv"):
+        out = work("alike." + form)
+        run("predict", *how, "--format", form, "-o", out, *map(os.fsdecode, alike[:3]), cwd=here).expect(0)
+        for _ in range(2):
+            run("predict", *how, "--format", form, "-o", out, "--resume", *map(os.fsdecode, alike), cwd=here).expect(0, "pictures are done")
+            found = sources(read(out)) if form == "json" else [row["path"] for row in csv.DictReader(io.StringIO(read(out)))]
+            assert len(found) == len(set(found)) == len(alike), found
+            real = [os.fsencode(urllib.parse.unquote(name[len("file://"):], errors="surrogateescape")) if name.startswith("file://") else name.encode()
+                    for name in found]
+            assert sorted(os.path.join(here, name) for name in real) == sorted(os.path.join(here, name) for name in alike), found
+            assert found[0] == "key=1/a.png"
+    shares = [sources(run("predict", *how, "--json", "-o", work("alike.%d" % i), "--shard", "%d/2" % i, *map(os.fsdecode, alike), cwd=here).out or
+                      read(work("alike.%d" % i))) for i in (1, 2)]
+    assert sorted(shares[0] + shares[1]) == sorted(sources(read(work("alike.json")))), shares
+
+
+class Quiet(http.server.SimpleHTTPRequestHandler):
+    def log_message(self, *_):
+        pass
+
+
+def test_secrets_alike():
+    """Two addresses that are shown alike: the second is an error, and with a file each both are there."""
+    png("served.png", 8, 8, (255, 0, 0))
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Quiet, directory=work("")))
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    first, second = ("http://127.0.0.1:%d/served.png?token=%s" % (server.server_port, token) for token in ("aaaa", "bbbb"))
+    out = work("secret.json")
+    result = predict("--json", "-o", out, first)
+    if result.status != 0:
+        raise Skip("no source of http:// is installed")
+    for _ in range(2):
+        result = predict("--json", "-o", out, "--resume", first, second, first).expect(1, "--output has another source under this name")
+        assert "aaaa" not in result.err + read(out) and "bbbb" not in result.err + read(out), result
+        assert len(sources(read(out))) == 1
+    predict("--json", "-o", out, "--resume", second).expect(0, "1 pictures are done")
+    server.shutdown()
+
+
 def test_torn():
     """Wherever the end of the file is cut off, a run that goes on gives the file that one without a break gives."""
     for form in ("json", "csv"):
@@ -149,6 +237,15 @@ def test_rows():
 def test_moving():
     predict("--json", "-o", work("camera.json"), "test://").expect(1, "--output is for pictures, and this is a video or a camera")
     assert read(work("camera.json")) == ""
+    video = work("variable.mkv")
+    launch("videotestsrc", "num-buffers=3", "!", "video/x-raw,width=32,height=32,framerate=30/1", "!", "jpegenc", "!", "capssetter", "replace=true",
+           "caps=image/jpeg,width=32,height=32,framerate=0/1", "!", "matroskamux", "!", "filesink", "location=" + video)
+    for more in ((), ("--frames", "1")):
+        out = work("variable%d.json" % len(more))
+        predict("--json", "-o", out, *more, video).expect(1, "--output is for pictures, and this is a video or a camera")
+        assert read(out) == ""
+        predict("--json", "-o", out, *more, names()[0], video).expect(1 - len(more) // 2)
+        assert sources(read(out)) == names()[:1]
 
 
 def test_killed():

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """The model that comes with Sightline: found without being named, finds the codes on the sample pictures where the renderer
 put them, and gives the same bytes on every backend."""
+import csv
+import io
 import json
 import os
 import random
@@ -91,6 +93,8 @@ def test_reading():
         assert "linear  ean-13 4006381333931" in table, table
     found = json.loads(run("predict", "--json", picture, env=HERE).expect(0, TOLD).out)["objects"]
     assert [(o["code"]["symbology"], o["code"]["text"], o["code"]["checked"]) for o in found] == [("ean-13", "4006381333931", True)], found
+    row, = csv.DictReader(io.StringIO(run("predict", "--format=csv", picture, env=HERE).expect(0, TOLD).out))
+    assert (row["symbology"], row["code"]) == ("ean-13", "4006381333931"), row
     assert all(0 <= p["x"] <= 1 and 0 <= p["y"] <= 1 for p in found[0]["code"]["corners"]), found
     assert "ean-13" not in run("predict", "--no-read", picture, env=HERE).expect(0, TOLD).out
     run("predict", "--read", "--no-read", picture, env=HERE).expect(2, "--read and --no-read: expected one of them")

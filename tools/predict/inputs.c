@@ -108,9 +108,17 @@ add (GPtrArray *inputs, SlInputKind kind, const char *name)
 {
   SlInput *input = g_new0 (SlInput, 1);
   input->kind = kind;
-  input->name = sl_redact_uri (name, NULL);
+  input->name = g_strdup (name);
   g_ptr_array_add (inputs, input);
   return input;
+}
+
+/* Not of a file that is there: what looks like a secret in the name of one is its name, and tells it from others. */
+static SlInput *
+add_uri (GPtrArray *inputs, SlInputKind kind, const char *uri)
+{
+  g_autofree char *shown = sl_redact_uri (uri, NULL);
+  return add (inputs, kind, shown);
 }
 
 static void
@@ -191,7 +199,7 @@ add_argument (GPtrArray *inputs, const char *text)
   GStatBuf status;
   GError *error = NULL;
   if (is_camera (text)) {
-    add (inputs, SL_INPUT_CAMERA, text)->uri = g_strdup (text);
+    add_uri (inputs, SL_INPUT_CAMERA, text)->uri = g_strdup (text);
     return;
   }
   g_autofree char *path = local_path (text, &status, &error);
@@ -200,7 +208,7 @@ add_argument (GPtrArray *inputs, const char *text)
   } else if (path != NULL) {
     add_file (inputs, text, path, &status);
   } else {
-    SlInput *input = add (inputs, SL_INPUT_STREAM, text);
+    SlInput *input = add_uri (inputs, SL_INPUT_STREAM, text);
     input->error = error;
     if (error == NULL && check_scheme (text, &input->error))
       input->uri = g_strdup (text);

@@ -20,7 +20,7 @@ typedef enum
 
 /**
  * SlInput:
- * @name: as it is shown: the argument, or folder and file; without secrets
+ * @name: as it is shown: the argument, or folder and file; of a URI without secrets
  * @uri: (nullable): to open; for a camera as slcamera takes it; NULL when @error is set
  * @device, @inode: of a regular file, which tell it whatever its name is; else 0
  */

@@ -3,8 +3,11 @@
  * Sources that are done are known by a hash of 64 bits of their names, 16 bytes each at most: of a million, two have the same with a chance of one in
  * forty million.
  *
- * Invariant: a line of JSON is a picture; of CSV as many rows are as each of them says. What is less, at the end of the file, is cut off when
- * it is opened, so what stays are whole pictures.
+ * Names that differ may be written alike: URIs without their secrets. So what a name stands for is kept beside it, 32 bits of a hash; of one that
+ * the file had that is known when somebody asks for it first.
+ *
+ * Invariant: a line of JSON is a picture; of CSV as many rows are as each of them says. What is less, at the end of the file, is cut off before
+ * the first picture is written, so what stays are whole pictures. Until then the file is as it was.
  */
 #include "tools/predict/output.h"
 
@@ -28,7 +31,10 @@ struct _SlOutput
   char *path;
   FILE *file;
   SlReportFormat format;
-  guint64 *slots; /* hashes, 0 = free; a hash that is 0 is kept as 1 */
+  off_t whole; /* bytes of the pictures that the file had */
+  gboolean begun;
+  guint64 *slots;  /* hashes, 0 = free; a hash that is 0 is kept as 1 */
+  guint32 *owners; /* beside them, of what has the name; 0: the file had it */
   gsize n_slots;
   guint64 n, resumed;
   GString *name;
@@ -48,22 +54,30 @@ grow (SlOutput *self)
 {
   const gsize n_slots = self->n_slots > 0 ? 2 * self->n_slots : FIRST_SLOTS;
   guint64 *slots = g_new0 (guint64, n_slots);
-  for (gsize i = 0; i < self->n_slots; i++)
-    if (self->slots[i] != 0)
-      *find_slot (slots, n_slots, self->slots[i]) = self->slots[i];
+  guint32 *owners = g_new0 (guint32, n_slots);
+  for (gsize i = 0; i < self->n_slots; i++) {
+    if (self->slots[i] == 0)
+      continue;
+    guint64 *slot = find_slot (slots, n_slots, self->slots[i]);
+    *slot = self->slots[i];
+    owners[slot - slots] = self->owners[i];
+  }
   g_free (self->slots);
+  g_free (self->owners);
   self->slots = slots;
+  self->owners = owners;
   self->n_slots = n_slots;
 }
 
 static void
-remember (SlOutput *self, guint64 hash)
+remember (SlOutput *self, guint64 hash, guint32 owner)
 {
   if (4 * (self->n + 1) > 3 * self->n_slots)
     grow (self);
   guint64 *slot = find_slot (self->slots, self->n_slots, hash);
   self->n += *slot == 0;
   *slot = hash;
+  self->owners[slot - self->slots] = owner;
 }
 
 static guint64
@@ -71,6 +85,12 @@ hash_of (const char *text, gsize bytes)
 {
   const guint64 hash = sl_xxh64 (text, bytes, 0);
   return hash != 0 ? hash : 1;
+}
+
+static guint32
+owner_of (const char *uri)
+{
+  return (guint32) hash_of (uri, strlen (uri)) | 1;
 }
 
 /* As the file has it. */
@@ -107,61 +127,68 @@ json_string (const char *text)
   return n + 1;
 }
 
-/* @whole: (out): bytes of whole lines. */
+/* Whether what is left of a torn line, @bytes at @line, may be the start of one that begins with @start. */
 static gboolean
-read_json (SlOutput *self, off_t *whole, GError **error)
+may_begin (const char *line, ssize_t bytes, const char *start)
 {
-  g_autofree char *line = NULL;
-  size_t room = 0;
-  ssize_t bytes;
-  for (guint64 number = 1; (bytes = getline (&line, &room, self->file)) > 0 && line[bytes - 1] == '\n'; number++) {
-    const gsize name = g_str_has_prefix (line, JSON_BEGIN) ? json_string (line + strlen (JSON_BEGIN)) : 0;
-    if (name == 0 || bytes < 2 || line[bytes - 2] != '}')
-      return refuse (self, number, "--json", error);
-    remember (self, hash_of (line + strlen (JSON_BEGIN), name));
-    *whole += bytes;
-  }
-  return TRUE;
+  return bytes <= 0 || memcmp (line, start, MIN ((gsize) bytes, strlen (start))) == 0;
 }
 
 static gboolean
-read_csv (SlOutput *self, off_t *whole, GError **error)
+read_json (SlOutput *self, GError **error)
 {
+  guint64 number = 1;
+  g_autofree char *line = NULL;
+  size_t room = 0;
+  ssize_t bytes;
+  for (; (bytes = getline (&line, &room, self->file)) > 0 && line[bytes - 1] == '\n'; number++) {
+    const gsize name = g_str_has_prefix (line, JSON_BEGIN) ? json_string (line + strlen (JSON_BEGIN)) : 0;
+    if (name == 0 || bytes < 2 || line[bytes - 2] != '}')
+      return refuse (self, number, "--json", error);
+    remember (self, hash_of (line + strlen (JSON_BEGIN), name), 0);
+    self->whole += bytes;
+  }
+  return may_begin (line, bytes, JSON_BEGIN "\"") || refuse (self, number, "--json", error);
+}
+
+static gboolean
+read_csv (SlOutput *self, GError **error)
+{
+  guint64 number = 2;
   g_autofree char *line = NULL;
   size_t room = 0;
   ssize_t bytes = getline (&line, &room, self->file);
   if (bytes <= 0 || line[bytes - 1] != '\n')
-    return bytes <= 0 || g_str_has_prefix (SL_ROWS_HEADING, line) || refuse (self, 1, "--format=csv", error);
+    return (bytes < (ssize_t) strlen (SL_ROWS_HEADING) && may_begin (line, bytes, SL_ROWS_HEADING))
+           || refuse (self, 1, "--format=csv", error);
   if (strcmp (line, SL_ROWS_HEADING) != 0)
     return refuse (self, 1, "--format=csv", error);
-  *whole = bytes;
+  self->whole = bytes;
   off_t pending = 0;
-  for (guint64 number = 2; (bytes = getline (&line, &room, self->file)) > 0 && line[bytes - 1] == '\n'; number++) {
+  for (; (bytes = getline (&line, &room, self->file)) > 0 && line[bytes - 1] == '\n'; number++) {
     SlRowPlace place;
     if (!sl_rows_parse (line, &place))
       return refuse (self, number, "--format=csv", error);
     pending += bytes;
     if (place.index + 1 < place.rows)
       continue;
-    remember (self, hash_of (line, place.name_bytes));
-    *whole += pending;
+    remember (self, hash_of (line, place.name_bytes), 0);
+    self->whole += pending;
     pending = 0;
   }
-  return TRUE;
+  return may_begin (line, bytes, "\"") || refuse (self, number, "--format=csv", error);
 }
 
 /* What @path has, and where to go on. */
 static gboolean
 take_up (SlOutput *self, GError **error)
 {
-  off_t whole = 0;
-  if (!(self->format == SL_REPORT_CSV ? read_csv : read_json) (self, &whole, error))
+  if (!(self->format == SL_REPORT_CSV ? read_csv : read_json) (self, error))
     return FALSE;
   self->resumed = self->n;
-  if (ferror (self->file) == 0 && ftruncate (fileno (self->file), whole) == 0 && fseeko (self->file, whole, SEEK_SET) == 0)
+  if (ferror (self->file) == 0)
     return TRUE;
-  g_set_error (error, SL_ERROR, SL_ERROR_OPEN, "--output %s: %s: expected a file that can be read, cut and written to", self->path,
-               g_strerror (errno));
+  g_set_error (error, SL_ERROR, SL_ERROR_OPEN, "--output %s: %s: expected a file that can be read", self->path, g_strerror (errno));
   return FALSE;
 }
 
@@ -208,8 +235,6 @@ sl_output_open (const char *path, SlReportFormat format, gboolean resume, GError
     sl_output_close (self, NULL);
     return NULL;
   }
-  if (format == SL_REPORT_CSV && ftello (self->file) == 0)
-    fputs (SL_ROWS_HEADING, self->file);
   return self;
 }
 
@@ -228,29 +253,45 @@ sl_output_close (SlOutput *self, GError **error)
   const gboolean good = self->file == NULL || fclose (self->file) == 0 || tell (self, error);
   g_string_free (self->name, TRUE);
   g_free (self->slots);
+  g_free (self->owners);
   g_free (self->path);
   g_free (self);
   return good;
 }
 
-FILE *
-sl_output_file (SlOutput *self)
-{
-  return self->file;
-}
-
 gboolean
-sl_output_begin (SlOutput *self, const char *name)
+sl_output_begin (SlOutput *self, GError **error)
 {
-  return *find_slot (self->slots, self->n_slots, hash_of_name (self, name)) == 0;
-}
-
-gboolean
-sl_output_done (SlOutput *self, const char *name, GError **error)
-{
-  if (fflush (self->file) != 0 || ferror (self->file))
+  if (self->begun)
+    return TRUE;
+  if (ftruncate (fileno (self->file), self->whole) != 0 || fseeko (self->file, self->whole, SEEK_SET) != 0)
     return tell (self, error);
-  remember (self, hash_of_name (self, name));
+  self->begun = TRUE;
+  if (self->format == SL_REPORT_CSV && self->whole == 0)
+    fputs (SL_ROWS_HEADING, self->file);
+  return TRUE;
+}
+
+SlOutputState
+sl_output_look_up (SlOutput *self, const char *name, const char *uri)
+{
+  const guint64 *slot = find_slot (self->slots, self->n_slots, hash_of_name (self, name));
+  guint32 *owner = &self->owners[slot - self->slots];
+  if (*slot == 0)
+    return SL_OUTPUT_DUE;
+  if (*owner == 0)
+    *owner = owner_of (uri);
+  return *owner == owner_of (uri) ? SL_OUTPUT_DONE : SL_OUTPUT_TAKEN;
+}
+
+gboolean
+sl_output_write (SlOutput *self, const char *name, const char *uri, const char *text, gsize bytes, GError **error)
+{
+  if (!sl_output_begin (self, error))
+    return FALSE;
+  if (fwrite (text, 1, bytes, self->file) != bytes || fflush (self->file) != 0)
+    return tell (self, error);
+  remember (self, hash_of_name (self, name), owner_of (uri));
   return TRUE;
 }
 

@@ -68,7 +68,8 @@ typedef struct
   SlOutput *output;  /* (nullable): in place of standard output */
   SlDrawer *drawer;  /* (nullable) */
   SlReport report;
-  guint left; /* frames until the end, 0 = no end */
+  gboolean headed; /* the heading of CSV is printed */
+  guint left;      /* frames until the end, 0 = no end */
   gboolean done;
 } Run;
 
@@ -84,11 +85,19 @@ check_place (Run *run, GError **error)
   return FALSE;
 }
 
+static void
+print_heading (Run *run)
+{
+  if (run->output == NULL && !run->headed && run->report.format == SL_REPORT_CSV)
+    fputs (SL_ROWS_HEADING, stdout);
+  run->headed = TRUE;
+}
+
 static gboolean
 predict_frame (Run *run, GstSample *frame, const SlInput *input, SlPredictionView *prediction, SlProgress *progress, GError **error)
 {
   const gboolean moving = input->kind == SL_INPUT_CAMERA || is_moving (frame);
-  if (moving && run->output != NULL) {
+  if (run->output != NULL && (moving || prediction->frame > 0)) {
     g_set_error_literal (error, SL_ERROR, SL_ERROR_ARGUMENT,
                          "--output is for pictures, and this is a video or a camera: predict it to standard output, without --output");
     return FALSE;
@@ -96,6 +105,7 @@ predict_frame (Run *run, GstSample *frame, const SlInput *input, SlPredictionVie
   if (!sl_frame_predictor_run (run->predictor, frame, prediction, error))
     return FALSE;
   sl_progress_hide (progress);
+  print_heading (run);
   if (!sl_report_frame (&run->report, prediction, moving, error))
     return FALSE;
   prediction->frame++;
@@ -105,16 +115,27 @@ predict_frame (Run *run, GstSample *frame, const SlInput *input, SlPredictionVie
   return check_place (run, error) && sl_drawer_write (run->drawer, sl_frame_predictor_result (run->predictor), moving, error);
 }
 
-/* Every frame of an open source; FALSE with @error set when it ends early for a reason other than Ctrl-C. */
+/* As a file has it, in which no two files may have one name: what is no line of text is written as its URI. */
+static const char *
+written_name (const Run *run, const SlInput *input)
+{
+  gboolean plain = g_utf8_validate (input->name, -1, NULL);
+  for (const char *c = input->name; plain && *c != '\0'; c++)
+    plain = (guchar) *c >= ' ';
+  return run->output == NULL || plain || input->uri == NULL ? input->name : input->uri;
+}
+
+/* Every frame of an open source; FALSE with @error set when it ends early for a reason other than Ctrl-C. Of one for a file, whether it has a
+ * second frame is looked at whatever --frames says: only a picture is written. */
 static gboolean
 predict_frames (Run *run, const SlInput *input, GError **error)
 {
   GError *problem = NULL;
   SlProgress progress;
   GstSample *frame;
-  SlPredictionView prediction = { .source = input->name };
+  SlPredictionView prediction = { .source = written_name (run, input) };
   sl_progress_start (&progress);
-  while (problem == NULL && !run->done && (frame = sl_remote_frames_next (run->frames, &problem)) != NULL) {
+  while (problem == NULL && (!run->done || run->output != NULL) && (frame = sl_remote_frames_next (run->frames, &problem)) != NULL) {
     if (predict_frame (run, frame, input, &prediction, &progress, &problem) && sl_progress_due (&progress))
       sl_progress_show (&progress, input->name, prediction.timestamp, sl_remote_frames_duration (run->frames));
     gst_sample_unref (frame);
@@ -162,21 +183,49 @@ take_style (Run *run, const char *path, GError **error)
   return FALSE;
 }
 
-/* One that is another's share, or is in the output already, is none of ours. */
+/* The frames of a source for a file are held back until it ended: then it is a picture, and all of it is there. */
+static gboolean
+write_input (Run *run, const SlInput *input, GError **error)
+{
+  char *text = NULL;
+  size_t bytes = 0;
+  run->report.out = open_memstream (&text, &bytes);
+  g_assert (run->report.out != NULL); /* memory */
+  gboolean good = predict_input (run, input, error);
+  fclose (run->report.out);
+  if (good && !sl_interrupted () && bytes > 0) {
+    good = sl_output_write (run->output, written_name (run, input), input->uri, text, bytes, error);
+    run->done |= !good;
+  }
+  free (text);
+  return good;
+}
+
+/* Whether @input is to be predicted: not one that is another's share, or is in the output already. */
+static gboolean
+is_due (Run *run, const SlInput *input, GError **error)
+{
+  if (!sl_shard_has (run->shard, written_name (run, input)))
+    return FALSE;
+  const SlOutputState state = run->output != NULL
+                                ? sl_output_look_up (run->output, written_name (run, input), input->uri != NULL ? input->uri : input->name)
+                                : SL_OUTPUT_DUE;
+  if (state == SL_OUTPUT_TAKEN)
+    g_set_error_literal (
+      error, SL_ERROR, SL_ERROR_ARGUMENT,
+      "--output has another source under this name, which differs in what is not shown: give each an --output of its own");
+  return state == SL_OUTPUT_DUE;
+}
+
 static int
 predict_if_due (Run *run, const SlInput *input)
 {
   g_autoptr (GError) error = NULL;
-  if (!sl_shard_has (run->shard, input->name) || (run->output != NULL && !sl_output_begin (run->output, input->name)))
+  if (is_due (run, input, &error))
+    (run->output != NULL ? write_input : predict_input) (run, input, &error);
+  if (error == NULL)
     return SL_EXIT_OK;
-  if (!predict_input (run, input, &error)) {
-    sl_complain ("predict", "%s: %s", input->name, error->message);
-    return SL_EXIT_FAILED;
-  }
-  if (run->output == NULL || sl_interrupted () || sl_output_done (run->output, input->name, &error))
-    return SL_EXIT_OK;
-  sl_complain ("predict", "%s", error->message);
-  run->done = TRUE;
+  sl_complain ("predict", "%s: %s", input->name, error->message);
   return SL_EXIT_FAILED;
 }
 
@@ -219,6 +268,20 @@ finish_drawing (SlDrawer *drawer, int status)
   return SL_EXIT_FAILED;
 }
 
+/* Without a picture, as in a share that has none, CSV is its heading. */
+static int
+finish_table (Run *run, int status)
+{
+  g_autoptr (GError) error = NULL;
+  if (status != SL_EXIT_OK || sl_interrupted ())
+    return status;
+  print_heading (run);
+  if (run->output == NULL || sl_output_begin (run->output, &error))
+    return SL_EXIT_OK;
+  sl_complain ("predict", "%s", error->message);
+  return SL_EXIT_FAILED;
+}
+
 static void
 tell_note (const char *name, const char *text)
 {
@@ -240,14 +303,11 @@ open_files (const Options *options, Run *run, GError **error)
 {
   if (options->list != NULL && (run->list = sl_listing_open (options->list, error)) == NULL)
     return FALSE;
-  if (options->output == NULL && options->format == SL_REPORT_CSV)
-    fputs (SL_ROWS_HEADING, stdout);
   if (options->output == NULL)
     return TRUE;
   run->output = sl_output_open (options->output, options->format, options->resume, error);
   if (run->output == NULL)
     return FALSE;
-  run->report.out = sl_output_file (run->output);
   if (options->resume)
     sl_complain ("predict", "%s: %" G_GUINT64_FORMAT " pictures are done", options->output, sl_output_resumed (run->output));
   return TRUE;
@@ -291,6 +351,7 @@ load_and_predict (const Options *options, SlSpawner *spawner, Run *run)
     status = run->list != NULL ? predict_list (run) : predict_inputs (run);
   if (bad_style != NULL)
     sl_complain ("predict", "%s", bad_style->message);
+  status = finish_table (run, status);
   status = finish_drawing (drawer, status);
   sl_report_clear (&run->report);
   return status;

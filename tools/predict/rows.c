@@ -23,6 +23,34 @@ sl_rows_append_text (GString *out, const char *text)
   g_string_append_c (out, '"');
 }
 
+/* What a code says, so that its bytes can be told from it again: a backslash is two; in a text a character that is not plain is \uHHHH, in
+ * what is none a byte that is not printable ASCII \xHH. */
+static void
+append_code (GString *out, const SlCodeView *code)
+{
+  g_autoptr (GString) text = g_string_new (NULL);
+  for (const char *at = code->text; at != NULL && *at != '\0';) {
+    const gunichar c = sl_utf8_next (&at);
+    if (c == '\\')
+      g_string_append (text, "\\\\");
+    else if (sl_is_plain (c))
+      g_string_append_unichar (text, c);
+    else
+      g_string_append_printf (text, "\\u%04x", (guint) c);
+  }
+  for (gsize i = 0; code->text == NULL && i < code->n_bytes; i++) {
+    if (code->bytes[i] == '\\')
+      g_string_append (text, "\\\\");
+    else if (g_ascii_isprint (code->bytes[i]))
+      g_string_append_c (text, (char) code->bytes[i]);
+    else
+      g_string_append_printf (text, "\\x%02x", code->bytes[i]);
+  }
+  sl_rows_append_text (out, code->symbology);
+  g_string_append_c (out, ',');
+  sl_rows_append_text (out, text->str);
+}
+
 static void
 begin_row (GString *out, const SlPredictionView *prediction, guint index, guint rows)
 {
@@ -54,16 +82,21 @@ sl_rows_append (GString *out, const SlPredictionView *prediction, GError **error
     const SlObjectView *object = &prediction->objects[i];
     begin_row (out, prediction, i, rows);
     append_label (out, object->label, object->label_id, object->confidence);
-    g_string_append_printf (out, ",%d,%d,%d,%d\n", object->x, object->y, object->w, object->h);
+    g_string_append_printf (out, ",%d,%d,%d,%d,", object->x, object->y, object->w, object->h);
+    if (object->code != NULL)
+      append_code (out, object->code);
+    else
+      g_string_append_c (out, ',');
+    g_string_append_c (out, '\n');
   }
   for (guint i = 0; i < prediction->n_labels; i++) {
     begin_row (out, prediction, prediction->n_objects + i, rows);
     append_label (out, prediction->labels[i].label, prediction->labels[i].label_id, prediction->labels[i].confidence);
-    g_string_append (out, ",,,,\n");
+    g_string_append (out, ",,,,,,\n");
   }
   if (found == 0) {
     begin_row (out, prediction, 0, rows);
-    g_string_append (out, ",,,,,,\n");
+    g_string_append (out, ",,,,,,,,\n");
   }
   return TRUE;
 }

@@ -11,7 +11,7 @@
 
 G_BEGIN_DECLS
 
-#define SL_ROWS_HEADING "path,index,rows,frame,time,width,height,label,label_id,score,x,y,w,h\n"
+#define SL_ROWS_HEADING "path,index,rows,frame,time,width,height,label,label_id,score,x,y,w,h,symbology,code\n"
 
 /** SlRowPlace: the row's name has @name_bytes, with its quotes; it is the @index-th, from 0 on, of its frame's @rows. */
 typedef struct

@@ -5,6 +5,7 @@
  */
 #include "config.h"
 
+#include <dlfcn.h>
 #include <gio/gio.h>
 #include <librdkafka/rdkafka.h>
 #include <librdkafka/rdkafka_mock.h>
@@ -31,6 +32,25 @@ typedef struct
   gint partition;
   GPtrArray *lines;
 } Heard;
+
+/* In the library's place: the element's clients are known here, and none is made where the test says so. */
+static rd_kafka_t *newest;
+static gint failures;
+
+rd_kafka_t *
+rd_kafka_new (rd_kafka_type_t type, rd_kafka_conf_t *conf, char *reason, size_t bytes)
+{
+  rd_kafka_t *(*make) (rd_kafka_type_t, rd_kafka_conf_t *, char *, size_t) = NULL;
+  *(void **) &make = dlsym (RTLD_NEXT, "rd_kafka_new");
+  if (g_atomic_int_get (&failures) > 0) {
+    g_atomic_int_add (&failures, -1);
+    g_strlcpy (reason, "no thread is left", bytes);
+    return NULL;
+  }
+  rd_kafka_t *client = make (type, conf, reason, bytes);
+  g_atomic_pointer_set (&newest, client);
+  return client;
+}
 
 static void
 heard_free (gpointer data)
@@ -426,6 +446,31 @@ test_right (void)
   close_cluster (&cluster);
 }
 
+/* A client that is of no use any more, and another that cannot be made at once: the next attempt makes one, and lines go on. */
+static void
+test_fatal (void)
+{
+  Cluster cluster;
+  GstBus *bus;
+  open_cluster (&cluster, 1);
+  g_autofree char *location = location_of (&cluster, "boxes");
+  GstHarness *harness = publish_start (location, "source=door retry-min=10 retry-max=20", &bus);
+  gst_structure_free (publish_wait_for_state (bus, "connected"));
+  rd_kafka_t *client = g_atomic_pointer_get (&newest);
+  g_atomic_int_set (&failures, 2);
+  g_assert_cmpint (rd_kafka_test_fatal_error (client, RD_KAFKA_RESP_ERR_OUT_OF_ORDER_SEQUENCE_NUMBER, "count lost"), ==,
+                   RD_KAFKA_RESP_ERR_NO_ERROR);
+  gst_structure_free (publish_wait_for_state (bus, "disconnected"));
+  gst_structure_free (publish_wait_for_state (bus, "connected"));
+  g_assert_cmpint (g_atomic_int_get (&failures), ==, 0);
+  publish_push_lines (harness, 0, 10);
+  end_stream (harness, 10, 0);
+  g_autoptr (GHashTable) all = read_topic (&cluster, "boxes");
+  check_lines (all, "door", 0, 10);
+  publish_finish (harness, bus);
+  close_cluster (&cluster);
+}
+
 /* Stopped in the middle: what the library has is given a moment, and everything is counted as published or as lost. */
 static void
 test_stop (void)
@@ -460,6 +505,7 @@ main (int argc, char **argv)
   g_test_add_func ("/slpublish-kafka/user", test_user);
   g_test_add_func ("/slpublish-kafka/tls", test_tls);
   g_test_add_func ("/slpublish-kafka/drain", test_drain);
+  g_test_add_func ("/slpublish-kafka/fatal", test_fatal);
   g_test_add_func ("/slpublish-kafka/stop", test_stop);
   return publish_run ();
 }
