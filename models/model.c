@@ -55,8 +55,8 @@ struct _SlModel
   gboolean falls_back, backend_by_file;
   SlPrecision precision;
   char *notice;               /* (nullable) */
-  SlModelLoadOptions options; /* what a graph of a batch is read by; of its texts the shape alone, as @input_shape */
-  char *input_shape;          /* (nullable) */
+  SlModelLoadOptions options; /* what a graph of a batch is read by; of its texts @input_shape and @state */
+  char *input_shape, *state;  /* (nullable) */
   gboolean has_fixed;         /* inputs are fixed */
 };
 
@@ -558,11 +558,13 @@ sl_model_load_with (const char *path, const SlContractOverrides *overrides, cons
   settled.backend.fallback |= g_strcmp0 (falls_back, "true") == 0;
   GError *failed = NULL;
   model->input_shape = g_strdup (settled.input_shape);
+  model->state = g_strdup (settled.state);
   model->options = (SlModelLoadOptions){ .skip_input_quantize = settled.skip_input_quantize,
                                          .keep_activations = settled.keep_activations,
                                          .tensor_limit = settled.tensor_limit,
                                          .work_limit = settled.work_limit,
-                                         .input_shape = model->input_shape };
+                                         .input_shape = model->input_shape,
+                                         .state = model->state };
   model->has_fixed = fixed != NULL && fixed[0] != '\0';
   model->fixed = sl_fixed_inputs_read (fixed, by_user ? NULL : info, &failed);
   const gboolean good = model->fixed != NULL && load_for (model, overrides, &settled, &failed);
@@ -607,6 +609,7 @@ sl_model_unref (SlModel *model)
   g_clear_pointer (&model->external, sl_external_model_unref);
   g_free (model->notice);
   g_free (model->input_shape);
+  g_free (model->state);
   g_free (model->path);
   g_free (model);
 }
@@ -652,6 +655,7 @@ sl_model_batch_graph (SlModel *model, guint n, GError **error)
   g_atomic_ref_count_init (&again->refs);
   again->path = g_strdup (model->path);
   again->batch = n;
+  again->precision = model->precision;
   again->external = model->external != NULL ? sl_external_model_ref (model->external) : NULL;
   if (model->has_fixed) {
     g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED, "inputs are fixed (fixed-inputs), which have no batch");
