@@ -149,13 +149,20 @@ sl_batch_stream_free (SlBatchStream *stream)
   g_free (stream);
 }
 
+/* Whether a stream that rests may hand in something soon. */
+static gboolean
+is_fresh (const SlBatchStream *stream, gint64 now)
+{
+  return stream->last > 0 && now - stream->last < IDLE_US;
+}
+
 /* How many streams may hand in something soon, those that wait included. */
 static guint
 count_expected (const Batcher *batcher, gint64 now)
 {
   guint n = 0;
   for (const SlBatchStream *stream = batcher->streams; stream != NULL; stream = stream->next)
-    n += stream->state != RESTS || (stream->last > 0 && now - stream->last < IDLE_US);
+    n += stream->state != RESTS || is_fresh (stream, now);
   return n;
 }
 
@@ -164,6 +171,17 @@ is_due (const Batcher *batcher, gint64 now)
 {
   return batcher->n_waiting >= batcher->n || sl_batch_session_failure (batcher->batch) != NULL
          || now - batcher->first->since >= batcher->timeout || batcher->n_waiting >= count_expected (batcher, now);
+}
+
+/* When is_due() may change by itself: the first has waited long enough, or another is not expected any more. */
+static gint64
+next_look (const Batcher *batcher, gint64 now)
+{
+  gint64 at = batcher->first->since + batcher->timeout;
+  for (const SlBatchStream *stream = batcher->streams; stream != NULL; stream = stream->next)
+    if (stream->state == RESTS && is_fresh (stream, now))
+      at = MIN (at, stream->last + IDLE_US);
+  return at;
 }
 
 static void
@@ -246,7 +264,7 @@ sl_batch_stream_run (SlBatchStream *stream, const void *const *inputs, void *con
     } else if (batcher->running) {
       g_cond_wait (&batcher->changed, &batcher->lock);
     } else {
-      g_cond_wait_until (&batcher->changed, &batcher->lock, batcher->first->since + batcher->timeout);
+      g_cond_wait_until (&batcher->changed, &batcher->lock, next_look (batcher, now));
     }
   }
   const gboolean alone = stream->state == ALONE;
@@ -256,6 +274,8 @@ sl_batch_stream_run (SlBatchStream *stream, const void *const *inputs, void *con
   g_mutex_lock (&batcher->lock);
   stream->state = RESTS;
   stream->last = status == SL_STATUS_OK ? g_get_monotonic_time () : 0;
+  if (stream->last == 0)
+    g_cond_broadcast (&batcher->changed);
   g_mutex_unlock (&batcher->lock);
   return status;
 }
