@@ -95,7 +95,9 @@ load_session (const SlInferSettings *settings, const SlModelLoadOptions *options
 static gboolean
 join_batch (const SlInferSettings *settings, SlLoadedModel *loaded, GError **error)
 {
-  if (settings->batch <= 1)
+  /* What fell back at its first run runs single frames, as its notice has it. */
+  const gboolean fell_back = sl_model_external (loaded->model) != NULL && sl_session_external (loaded->session) == NULL;
+  if (settings->batch <= 1 || fell_back)
     return TRUE;
   loaded->batch =
     sl_batch_stream_new (loaded->model, loaded->session, (guint) settings->batch, (gint64) settings->batch_timeout * 1000, error);
