@@ -132,8 +132,8 @@ start_recorder (const SlInferSettings *settings, SlRecorderWritten written, gpoi
 }
 
 gboolean
-sl_infer_settings_load (const SlInferSettings *settings, gboolean skip, SlRecorderWritten written, gpointer owner, SlLoadedModel *loaded,
-                        GError **error)
+sl_infer_settings_load (const SlInferSettings *settings, gboolean skip, SlModelSwap *swap, SlRecorderWritten written, gpointer owner,
+                        SlLoadedModel *loaded, GError **error)
 {
   const guint64 limit = (guint64) settings->tensor_limit << 20;
   guint threads;
@@ -154,9 +154,14 @@ sl_infer_settings_load (const SlInferSettings *settings, gboolean skip, SlRecord
                                                     .precision = settings->precision,
                                                     .fallback = settings->fallback },
                                        .threads = threads };
-  if (load_session (settings, &options, threads, loaded, error) && (!skip || sl_golden_check (loaded->model, loaded->session, error))
-      && join_batch (settings, loaded, error) && start_recorder (settings, written, owner, loaded, error))
+  const gboolean made = load_session (settings, &options, threads, loaded, error);
+  if (swap != NULL && made)
+    sl_model_swap_note (swap, loaded->session);
+  if (made && (!skip || sl_golden_check (loaded->model, loaded->session, error)) && join_batch (settings, loaded, error)
+      && start_recorder (settings, written, owner, loaded, error))
     return TRUE;
+  if (swap != NULL)
+    sl_model_swap_note (swap, NULL);
   sl_loaded_model_clear (loaded);
   return FALSE;
 }
