@@ -416,6 +416,34 @@ test_give_up (void)
   fixture_clear (&fixture);
 }
 
+static gpointer
+start (gpointer data)
+{
+  User *user = data;
+  g_autoptr (GError) error = NULL;
+  user->stream = sl_batch_stream_new (user->fixture.model, user->fixture.single, 4, SHORT_US, &error);
+  g_assert_no_error (error);
+  return NULL;
+}
+
+/* Streams that start at once prove one batch between them. */
+static void
+test_start (void)
+{
+  User users[STREAMS] = { 0 };
+  GThread *threads[STREAMS];
+  for (guint i = 0; i < STREAMS; i++)
+    if (!fixture_init (&users[i].fixture, SMALL))
+      return; /* the first */
+  for (guint i = 0; i < STREAMS; i++)
+    threads[i] = g_thread_new ("start", start, &users[i]);
+  for (guint i = 0; i < STREAMS; i++)
+    g_thread_join (threads[i]);
+  for (guint i = 1; i < STREAMS; i++)
+    g_assert_true (sl_batch_stream_session (users[i].stream) == sl_batch_stream_session (users[0].stream));
+  users_clear (users, STREAMS);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -431,5 +459,6 @@ main (int argc, char **argv)
   g_test_add_func ("/batch/silent", test_silent);
   g_test_add_func ("/batch/cancel", test_cancel);
   g_test_add_func ("/batch/give-up", test_give_up);
+  g_test_add_func ("/batch/start", test_start);
   return g_test_run ();
 }
