@@ -30,13 +30,11 @@ read_bytes (const char *path, const SlFileStamp *stamp, GError **error)
   return NULL;
 }
 
-/* (transfer full) (nullable): the same text for the same file, unchanged, on the same device; NULL for a file that may be written to. */
+/* (transfer full): the same text for the same file, unchanged, on the same device. */
 static char *
 identity_of (const SlExternalRequest *request, const SlFileStamp *stamp)
 {
   const SlBackendSettings *settings = request->settings;
-  if (sl_file_stamp_is_fresh (stamp) || request->has_files)
-    return NULL;
   return g_strdup_printf ("%s %" G_GUINT64_FORMAT ":%" G_GUINT64_FORMAT " %" G_GINT64_FORMAT " %" G_GINT64_FORMAT " %u|%s|%s|%s",
                           request->runtime, stamp->device, stamp->inode, stamp->size, stamp->written, request->threads,
                           settings->provider != NULL ? settings->provider : "", settings->options != NULL ? settings->options : "",
@@ -44,22 +42,25 @@ identity_of (const SlExternalRequest *request, const SlFileStamp *stamp)
 }
 
 SlExternalModel *
-sl_backend_open (const char *runtime, const char *path, const SlFileStamp *stamp, gboolean has_files, const SlModelLoadOptions *options,
-                 GError **error)
+sl_backend_open (const char *runtime, const char *path, const SlFileStamp *stamp, gboolean by_path, gboolean has_files,
+                 const SlModelLoadOptions *options, GError **error)
 {
   SlExternalRequest request = { .runtime = runtime,
                                 .path = path,
-                                .has_files = has_files,
+                                .has_files = by_path || has_files,
                                 .threads = sl_threads_resolve (options->threads),
                                 .settings = &options->backend };
+  SlFileStamp now;
+  const gboolean shares = !has_files && !sl_file_stamp_is_fresh (stamp);
   g_autofree char *identity = identity_of (&request, stamp);
-  SlExternalModel *model = identity != NULL ? sl_external_model_find_shared (identity) : NULL;
+  SlExternalModel *model = shares ? sl_external_model_find_shared (identity) : NULL;
   if (model != NULL || sl_external_open (runtime, NULL, error) == NULL)
     return model;
   g_autoptr (GBytes) bytes = read_bytes (path, stamp, error);
   request.bytes = bytes;
   model = bytes != NULL ? sl_external_model_new (&request, error) : NULL;
-  return model != NULL && identity != NULL ? sl_external_model_share (model, identity) : model;
+  const gboolean same = model != NULL && shares && sl_file_stamp_read (path, &now) && sl_file_stamp_same_content (&now, stamp);
+  return same ? sl_external_model_share (model, identity) : model;
 }
 
 /* The dimensions of @tensor that are open, as @stated (nullable) has them. */

@@ -222,6 +222,22 @@ prove (SlBatchSession *batch, SlSession *single, const SlContract *contract, GEr
   return TRUE;
 }
 
+/* Who cancels the single session cancels all of it. */
+static gboolean
+prove_unless_cancelled (SlBatchSession *batch, SlSession *single, const SlContract *contract, GError **error)
+{
+  sl_session_link (single, batch->session);
+  const gboolean proven = prove (batch, single, contract, error);
+  sl_session_link (single, NULL);
+  return proven;
+}
+
+static gboolean
+goes_on (const SlSession *single, GError **error)
+{
+  return good (single, sl_session_is_cancelled (single) ? SL_STATUS_CANCELLED : SL_STATUS_OK, error);
+}
+
 static SlSession *
 make_session (SlModel *model, SlSession *single, SlGraph *graph, GError **error)
 {
@@ -246,11 +262,11 @@ make (SlBatchSession *batch, SlModel *model, SlSession *single, GError **error)
   }
   if (sl_model_external (model) != NULL && !check_external (sl_model_external (model), error))
     return FALSE;
-  g_autoptr (SlGraph) graph = sl_model_batch_graph (model, batch->n, error);
-  if (graph == NULL || !bind (batch, graph, contract, error))
+  g_autoptr (SlGraph) graph = goes_on (single, error) ? sl_model_batch_graph (model, batch->n, error) : NULL;
+  if (graph == NULL || !bind (batch, graph, contract, error) || !goes_on (single, error))
     return FALSE;
   batch->session = make_session (model, single, graph, error);
-  return batch->session != NULL && prove (batch, single, contract, error);
+  return batch->session != NULL && prove_unless_cancelled (batch, single, contract, error);
 }
 
 SlBatchSession *

@@ -31,7 +31,7 @@ typedef struct
  * @n: 2..SL_MAX_BATCH
  *
  * Who runs @single runs it, in as many threads. @n different inputs are run by both: integers have to be the same, of floats the largest difference is
- * SL_BATCH_AGREEMENT. Both are timed on the way.
+ * SL_BATCH_AGREEMENT. Both are timed on the way. To cancel @single meanwhile, from another thread, gives that up.
  *
  * Returns: (transfer full): NULL with SL_ERROR_UNSUPPORTED and why where the model cannot be run in batches
  */

@@ -11,6 +11,8 @@
 
 /* A stream that has handed in nothing for so long is not waited for. */
 #define IDLE_US G_TIME_SPAN_SECOND
+/* How often a stream that waits for another to make the batch looks whether it is given up. */
+#define LOOK_US (50 * G_TIME_SPAN_MILLISECOND)
 
 typedef enum
 {
@@ -41,7 +43,7 @@ struct _Batcher
   SlModel *model;
   guint n, threads;
   gint64 timeout;
-  SlBatchSession *batch;
+  SlBatchSession *batch; /* NULL while a stream makes it; set under table_lock */
   GMutex lock;
   GCond changed;
   /* The rest is under the lock. */
@@ -51,44 +53,37 @@ struct _Batcher
   guint64 runs, inputs;
 };
 
-/* A batcher is made, and proven, with @making locked, which nobody takes who lets go of one. */
-static GMutex making, table_lock;
+/* A batcher is in the table before its batch is made and proven, which is done with nothing locked. */
+static GMutex table_lock;
+static GCond table_changed; /* a batch is made, or will not be */
 static Batcher *table;
 
+/* (nullable): as it is now; locked. */
 static Batcher *
 find (SlModel *model, guint threads, guint n, gint64 timeout)
 {
-  g_mutex_lock (&table_lock);
   Batcher *found = table;
   while (found != NULL
          && (sl_model_graph (found->model) != sl_model_graph (model) || sl_model_external (found->model) != sl_model_external (model)
              || found->threads != threads || found->n != n || found->timeout != timeout))
     found = found->up;
-  if (found != NULL)
-    found->refs++;
-  g_mutex_unlock (&table_lock);
   return found;
 }
 
+/* One whose batch is to be made, in the table; locked. */
 static Batcher *
-make (SlModel *model, SlSession *single, guint n, gint64 timeout, GError **error)
+add (SlModel *model, SlSession *single, guint n, gint64 timeout)
 {
-  SlBatchSession *batch = sl_batch_session_new (model, single, n, error);
-  if (batch == NULL)
-    return NULL;
   Batcher *batcher = g_new0 (Batcher, 1);
   batcher->refs = 1;
   batcher->model = sl_model_ref (model);
   batcher->n = n;
   batcher->threads = sl_session_threads (single);
   batcher->timeout = timeout;
-  batcher->batch = batch;
   g_mutex_init (&batcher->lock);
   g_cond_init (&batcher->changed);
-  g_mutex_lock (&table_lock);
   batcher->up = table;
   table = batcher;
-  g_mutex_unlock (&table_lock);
   return batcher;
 }
 
@@ -100,8 +95,10 @@ let_go (Batcher *batcher)
   Batcher **at = &table;
   while (gone && *at != batcher)
     at = &(*at)->up;
-  if (gone)
+  if (gone) {
     *at = batcher->up;
+    g_cond_broadcast (&table_changed);
+  }
   g_mutex_unlock (&table_lock);
   if (!gone)
     return;
@@ -112,14 +109,55 @@ let_go (Batcher *batcher)
   g_free (batcher);
 }
 
+/* (transfer full): one that was made, or, with *@found FALSE, one to make; NULL where @single was cancelled meanwhile. */
+static Batcher *
+find_or_add (SlModel *model, SlSession *single, guint n, gint64 timeout, gboolean *found)
+{
+  const guint threads = sl_session_threads (single);
+  gboolean cancelled = FALSE;
+  Batcher *batcher;
+  g_mutex_lock (&table_lock);
+  while ((batcher = find (model, threads, n, timeout)) != NULL && batcher->batch == NULL && !cancelled) {
+    g_cond_wait_until (&table_changed, &table_lock, g_get_monotonic_time () + LOOK_US);
+    cancelled = sl_session_is_cancelled (single);
+  }
+  *found = batcher != NULL;
+  if (*found && batcher->batch == NULL)
+    batcher = NULL;
+  else if (*found)
+    batcher->refs++;
+  else
+    batcher = add (model, single, n, timeout);
+  g_mutex_unlock (&table_lock);
+  return batcher;
+}
+
+/* (transfer full): one whose batch is made, by another stream or by this one. */
+static Batcher *
+join (SlModel *model, SlSession *single, guint n, gint64 timeout, GError **error)
+{
+  gboolean found;
+  Batcher *batcher = find_or_add (model, single, n, timeout, &found);
+  if (batcher == NULL)
+    g_set_error_literal (error, SL_ERROR, SL_ERROR_UNSUPPORTED, sl_session_status_text (single, SL_STATUS_CANCELLED));
+  if (batcher == NULL || found)
+    return batcher;
+  SlBatchSession *batch = sl_batch_session_new (model, single, n, error);
+  if (batch == NULL) {
+    let_go (batcher);
+    return NULL;
+  }
+  g_mutex_lock (&table_lock);
+  batcher->batch = batch;
+  g_cond_broadcast (&table_changed);
+  g_mutex_unlock (&table_lock);
+  return batcher;
+}
+
 SlBatchStream *
 sl_batch_stream_new (SlModel *model, SlSession *single, guint n, gint64 timeout_us, GError **error)
 {
-  g_mutex_lock (&making);
-  Batcher *batcher = find (model, sl_session_threads (single), n, timeout_us);
-  if (batcher == NULL)
-    batcher = make (model, single, n, timeout_us, error);
-  g_mutex_unlock (&making);
+  Batcher *batcher = join (model, single, n, timeout_us, error);
   if (batcher == NULL)
     return NULL;
   SlBatchStream *stream = g_new0 (SlBatchStream, 1);
@@ -149,13 +187,20 @@ sl_batch_stream_free (SlBatchStream *stream)
   g_free (stream);
 }
 
+/* Whether a stream that rests may hand in something soon. */
+static gboolean
+is_fresh (const SlBatchStream *stream, gint64 now)
+{
+  return stream->last > 0 && now - stream->last < IDLE_US;
+}
+
 /* How many streams may hand in something soon, those that wait included. */
 static guint
 count_expected (const Batcher *batcher, gint64 now)
 {
   guint n = 0;
   for (const SlBatchStream *stream = batcher->streams; stream != NULL; stream = stream->next)
-    n += stream->state != RESTS || (stream->last > 0 && now - stream->last < IDLE_US);
+    n += stream->state != RESTS || is_fresh (stream, now);
   return n;
 }
 
@@ -164,6 +209,17 @@ is_due (const Batcher *batcher, gint64 now)
 {
   return batcher->n_waiting >= batcher->n || sl_batch_session_failure (batcher->batch) != NULL
          || now - batcher->first->since >= batcher->timeout || batcher->n_waiting >= count_expected (batcher, now);
+}
+
+/* When is_due() may change by itself: the first has waited long enough, or another is not expected any more. */
+static gint64
+next_look (const Batcher *batcher, gint64 now)
+{
+  gint64 at = batcher->first->since + batcher->timeout;
+  for (const SlBatchStream *stream = batcher->streams; stream != NULL; stream = stream->next)
+    if (stream->state == RESTS && is_fresh (stream, now))
+      at = MIN (at, stream->last + IDLE_US);
+  return at;
 }
 
 static void
@@ -246,7 +302,7 @@ sl_batch_stream_run (SlBatchStream *stream, const void *const *inputs, void *con
     } else if (batcher->running) {
       g_cond_wait (&batcher->changed, &batcher->lock);
     } else {
-      g_cond_wait_until (&batcher->changed, &batcher->lock, batcher->first->since + batcher->timeout);
+      g_cond_wait_until (&batcher->changed, &batcher->lock, next_look (batcher, now));
     }
   }
   const gboolean alone = stream->state == ALONE;
@@ -256,6 +312,8 @@ sl_batch_stream_run (SlBatchStream *stream, const void *const *inputs, void *con
   g_mutex_lock (&batcher->lock);
   stream->state = RESTS;
   stream->last = status == SL_STATUS_OK ? g_get_monotonic_time () : 0;
+  if (stream->last == 0)
+    g_cond_broadcast (&batcher->changed);
   g_mutex_unlock (&batcher->lock);
   return status;
 }

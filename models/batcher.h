@@ -20,6 +20,8 @@ typedef struct _SlBatchStream SlBatchStream;
  * @n: as for sl_batch_session_new(), which the first stream calls
  * @timeout_us: the longest that inputs wait for others
  *
+ * To cancel @single, from another thread, gives up what is made, and waiting for another stream that makes it.
+ *
  * Streams of one file with the same settings, and the same @n and @timeout_us, share a batch (models of which sl_model_graph() is the same).
  *
  * Returns: (transfer full): NULL with SL_ERROR_UNSUPPORTED as sl_batch_session_new()

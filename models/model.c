@@ -55,8 +55,8 @@ struct _SlModel
   gboolean falls_back, backend_by_file;
   SlPrecision precision;
   char *notice;               /* (nullable) */
-  SlModelLoadOptions options; /* what a graph of a batch is read by; of its texts the shape alone, as @input_shape */
-  char *input_shape;          /* (nullable) */
+  SlModelLoadOptions options; /* what a graph of a batch is read by; of its texts @input_shape and @state */
+  char *input_shape, *state;  /* (nullable) */
   gboolean has_fixed;         /* inputs are fixed */
 };
 
@@ -364,6 +364,31 @@ load (SlModel *model, const SlContractOverrides *overrides, const SlModelLoadOpt
   return good;
 }
 
+/* Of a model that was not read. */
+static gboolean
+may_name_files (const SlModel *model)
+{
+  g_autoptr (GBytes) bytes = sl_file_read (model->path, EXPECTED, LARGEST, NULL);
+  const SlModelReader *reader = bytes != NULL && g_bytes_get_size (bytes) >= SHORTEST ? sl_reader_find (bytes) : NULL;
+  return reader == NULL || (reader->names_files != NULL && reader->names_files (bytes));
+}
+
+/* (transfer full): read_skeleton(), or the living graph of another model of the same file in the same runtime, where @shares allows it. */
+static SlGraph *
+load_skeleton (SlModel *model, const SlModelLoadOptions *options, gboolean shares, GError **error)
+{
+  const SlFileStamp opened = model->stamp;
+  int fd = sl_file_open (model->path, EXPECTED, &model->stamp, error);
+  SlGraph *graph = fd >= 0 ? read_skeleton (model, &fd, options, error) : NULL;
+  if (fd >= 0)
+    close (fd);
+  if (graph == NULL || !shares || sl_file_stamp_is_fresh (&model->stamp) || !sl_file_stamp_same_content (&opened, &model->stamp))
+    return graph;
+  g_autofree char *file = identity_of (model, options, FALSE);
+  g_autofree char *identity = g_strdup_printf ("%s, in %s", file, sl_external_model_title (model->external));
+  return sl_graph_share (graph, identity);
+}
+
 /* The model that the runtime has, in our terms: our reader's graph, or, where it refuses the model, what the runtime says of it. */
 static gboolean
 load_external (SlModel *model, const char *runtime, const SlContractOverrides *overrides, const SlModelLoadOptions *options, GError **error)
@@ -382,17 +407,14 @@ load_external (SlModel *model, const char *runtime, const SlContractOverrides *o
       refused->message, runtime);
     return FALSE;
   }
-  /* A model that was not read may have weights in files beside it, which the runtime finds by the model's path alone. */
-  const gboolean has_files = !read || sl_model_data_files (model) != NULL;
-  model->external = sl_backend_open (runtime, model->path, &model->stamp, has_files, options, error);
+  /* Files beside the model, which one that was not read may have, the runtime finds by the model's path alone. */
+  const gboolean has_files = read ? sl_model_data_files (model) != NULL : may_name_files (model);
+  model->external = sl_backend_open (runtime, model->path, &model->stamp, !read, has_files, options, error);
   if (model->external == NULL && !read)
     g_prefix_error (error, "Sightline refuses it (%s), and so does the backend: ", refused->message);
   if (model->external == NULL || read)
     return model->external != NULL;
-  int fd = sl_file_open (model->path, EXPECTED, &model->stamp, error);
-  model->graph = fd >= 0 ? read_skeleton (model, &fd, options, error) : NULL;
-  if (fd >= 0)
-    close (fd);
+  model->graph = load_skeleton (model, options, !has_files, error);
   model->contract = model->graph != NULL ? make_contract (model, model->graph, overrides, options, &skips, error) : NULL;
   return model->contract != NULL;
 }
@@ -558,11 +580,13 @@ sl_model_load_with (const char *path, const SlContractOverrides *overrides, cons
   settled.backend.fallback |= g_strcmp0 (falls_back, "true") == 0;
   GError *failed = NULL;
   model->input_shape = g_strdup (settled.input_shape);
+  model->state = g_strdup (settled.state);
   model->options = (SlModelLoadOptions){ .skip_input_quantize = settled.skip_input_quantize,
                                          .keep_activations = settled.keep_activations,
                                          .tensor_limit = settled.tensor_limit,
                                          .work_limit = settled.work_limit,
-                                         .input_shape = model->input_shape };
+                                         .input_shape = model->input_shape,
+                                         .state = model->state };
   model->has_fixed = fixed != NULL && fixed[0] != '\0';
   model->fixed = sl_fixed_inputs_read (fixed, by_user ? NULL : info, &failed);
   const gboolean good = model->fixed != NULL && load_for (model, overrides, &settled, &failed);
@@ -607,6 +631,7 @@ sl_model_unref (SlModel *model)
   g_clear_pointer (&model->external, sl_external_model_unref);
   g_free (model->notice);
   g_free (model->input_shape);
+  g_free (model->state);
   g_free (model->path);
   g_free (model);
 }
@@ -652,6 +677,7 @@ sl_model_batch_graph (SlModel *model, guint n, GError **error)
   g_atomic_ref_count_init (&again->refs);
   again->path = g_strdup (model->path);
   again->batch = n;
+  again->precision = model->precision;
   again->external = model->external != NULL ? sl_external_model_ref (model->external) : NULL;
   if (model->has_fixed) {
     g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED, "inputs are fixed (fixed-inputs), which have no batch");

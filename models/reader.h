@@ -69,6 +69,7 @@ typedef struct
  * @name: "tflite"
  * @probe: whether @bytes look like this format
  * @read: fills @graph (not yet prepared) and @metadata
+ * @names_files: (nullable): whether a model, also one that @read refuses, may need files beside its own; NULL = none does
  * @describe: (nullable): fills @metadata alone, also of a model with operators that @read refuses
  */
 typedef struct
@@ -76,6 +77,7 @@ typedef struct
   const char *name;
   gboolean (*probe) (GBytes *bytes);
   gboolean (*read) (GBytes *bytes, const SlReaderSource *source, SlGraph *graph, SlModelMetadata *metadata, GError **error);
+  gboolean (*names_files) (GBytes *bytes);
   gboolean (*describe) (GBytes *bytes, SlModelMetadata *metadata, GError **error);
 } SlModelReader;
 

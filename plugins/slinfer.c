@@ -547,7 +547,7 @@ static gboolean
 load_whole (SlInfer *self, const SlTensorInfo *tensors, guint n, GError **error)
 {
   SlLoadedModel whole = { 0 };
-  if (!sl_infer_settings_load (&self->active, FALSE, told_of_box, self, &whole, error))
+  if (!sl_infer_settings_load (&self->active, FALSE, NULL, told_of_box, self, &whole, error))
     return FALSE;
   /* The file may be another model's by now. */
   const SlContract *contract = sl_model_contract (whole.model);
@@ -651,7 +651,7 @@ ensure_model (SlInfer *self)
   g_autoptr (GError) error = NULL;
   SlLoadedModel loaded = { 0 };
   unload (self);
-  if (sl_infer_settings_load (&self->active, TRUE, told_of_box, self, &loaded, &error)) {
+  if (sl_infer_settings_load (&self->active, TRUE, NULL, told_of_box, self, &loaded, &error)) {
     use_model (self, &loaded);
     return TRUE;
   }
@@ -672,7 +672,7 @@ load_beside (gpointer user, SlLoadedModel *loaded, GError **error)
   GST_OBJECT_UNLOCK (self);
   loaded->settings = settings;
   loaded->free_settings = sl_infer_settings_free;
-  if (!sl_infer_settings_load (settings, TRUE, told_of_box, self, loaded, error))
+  if (!sl_infer_settings_load (settings, TRUE, self->swap, told_of_box, self, loaded, error))
     return FALSE;
   SlContract *contract = sl_model_contract (loaded->model);
   return sl_caps_probe_tensors (base->sinkpad, contract->inputs, contract->n_inputs, contract, error)

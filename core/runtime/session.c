@@ -62,6 +62,7 @@ struct _SlSession
   guint n_copies;
   SlSessionStats stats;
   gint cancelled;              /* atomic */
+  SlSession *linked;           /* (nullable): cancelled with it; under link_lock */
   const SlBackend *failed;     /* whose step failed last */
   guint64 *node_ns;            /* by node: time spent in it; NULL unless profiling */
   SlExternalSession *external; /* (nullable): runs the model whole, and nothing above but the graph is there */
@@ -705,12 +706,43 @@ sl_session_run (SlSession *session, const void *const *inputs, void *const *outp
   return session->external != NULL ? run_external (session, inputs, outputs) : run_ours (session, inputs, outputs);
 }
 
-void
-sl_session_cancel (SlSession *session, gboolean cancelled)
+/* Of those who cancel a session and those who link it. */
+static GMutex link_lock;
+
+static void
+set_cancelled (SlSession *session, gboolean cancelled)
 {
   g_atomic_int_set (&session->cancelled, cancelled);
   if (session->external != NULL)
     sl_external_session_cancel (session->external, cancelled);
+}
+
+void
+sl_session_cancel (SlSession *session, gboolean cancelled)
+{
+  g_mutex_lock (&link_lock);
+  set_cancelled (session, cancelled);
+  if (session->linked != NULL)
+    set_cancelled (session->linked, cancelled);
+  g_mutex_unlock (&link_lock);
+}
+
+gboolean
+sl_session_is_cancelled (const SlSession *session)
+{
+  return g_atomic_int_get (&session->cancelled) != 0;
+}
+
+void
+sl_session_link (SlSession *session, SlSession *other)
+{
+  g_mutex_lock (&link_lock);
+  if (session->linked != NULL)
+    set_cancelled (session->linked, FALSE);
+  session->linked = other;
+  if (other != NULL)
+    set_cancelled (other, sl_session_is_cancelled (session));
+  g_mutex_unlock (&link_lock);
 }
 
 SlExternalModel *

@@ -98,6 +98,9 @@ const char *sl_session_status_text (const SlSession *session, SlStatus status);
 /** sl_session_cancel: any thread: makes a run return SL_STATUS_CANCELLED before its next step, and later runs at once, until called with
  *  FALSE. */
 void sl_session_cancel (SlSession *session, gboolean cancelled);
+gboolean sl_session_is_cancelled (const SlSession *session);
+/** sl_session_link: what cancels @session cancels @other (nullable), too, until the next call, which ends that for the one before. */
+void sl_session_link (SlSession *session, SlSession *other);
 /** sl_session_node_ns: nanoseconds spent in node @node over all runs; 0 unless profiling. */
 guint64 sl_session_node_ns (const SlSession *session, guint node);
 

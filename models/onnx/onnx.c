@@ -4,6 +4,7 @@
  * follows from constants and shapes is computed on the way. Inputs and outputs stay what the file declares, channels second where it has
  * them so. What the graph means is checked once more by sl_graph_prepare().
  */
+#define _GNU_SOURCE /* memmem() */
 #include <math.h>
 #include <string.h>
 
@@ -350,4 +351,16 @@ describe (GBytes *bytes, SlModelMetadata *metadata, GError **error)
   return read_ultralytics (&file, metadata, error);
 }
 
-const SlModelReader sl_reader_onnx = { .name = "onnx", .probe = probe, .read = read_model, .describe = describe };
+/* Weights are named in any attribute of any subgraph, by that key; what is compiled for a device, by that operator. */
+static gboolean
+names_files (GBytes *bytes)
+{
+  static const char key[] = "location", compiled[] = "EPContext";
+  gsize size;
+  const char *data = g_bytes_get_data (bytes, &size);
+  return memmem (data, size, key, sizeof key - 1) != NULL || memmem (data, size, compiled, sizeof compiled - 1) != NULL;
+}
+
+const SlModelReader sl_reader_onnx = {
+  .name = "onnx", .probe = probe, .read = read_model, .names_files = names_files, .describe = describe
+};

@@ -95,7 +95,9 @@ load_session (const SlInferSettings *settings, const SlModelLoadOptions *options
 static gboolean
 join_batch (const SlInferSettings *settings, SlLoadedModel *loaded, GError **error)
 {
-  if (settings->batch <= 1)
+  /* What fell back at its first run runs single frames, as its notice has it. */
+  const gboolean fell_back = sl_model_external (loaded->model) != NULL && sl_session_external (loaded->session) == NULL;
+  if (settings->batch <= 1 || fell_back)
     return TRUE;
   loaded->batch =
     sl_batch_stream_new (loaded->model, loaded->session, (guint) settings->batch, (gint64) settings->batch_timeout * 1000, error);
@@ -130,8 +132,8 @@ start_recorder (const SlInferSettings *settings, SlRecorderWritten written, gpoi
 }
 
 gboolean
-sl_infer_settings_load (const SlInferSettings *settings, gboolean skip, SlRecorderWritten written, gpointer owner, SlLoadedModel *loaded,
-                        GError **error)
+sl_infer_settings_load (const SlInferSettings *settings, gboolean skip, SlModelSwap *swap, SlRecorderWritten written, gpointer owner,
+                        SlLoadedModel *loaded, GError **error)
 {
   const guint64 limit = (guint64) settings->tensor_limit << 20;
   guint threads;
@@ -152,9 +154,14 @@ sl_infer_settings_load (const SlInferSettings *settings, gboolean skip, SlRecord
                                                     .precision = settings->precision,
                                                     .fallback = settings->fallback },
                                        .threads = threads };
-  if (load_session (settings, &options, threads, loaded, error) && (!skip || sl_golden_check (loaded->model, loaded->session, error))
-      && join_batch (settings, loaded, error) && start_recorder (settings, written, owner, loaded, error))
+  const gboolean made = load_session (settings, &options, threads, loaded, error);
+  if (swap != NULL && made)
+    sl_model_swap_note (swap, loaded->session);
+  if (made && (!skip || sl_golden_check (loaded->model, loaded->session, error)) && join_batch (settings, loaded, error)
+      && start_recorder (settings, written, owner, loaded, error))
     return TRUE;
+  if (swap != NULL)
+    sl_model_swap_note (swap, NULL);
   sl_loaded_model_clear (loaded);
   return FALSE;
 }

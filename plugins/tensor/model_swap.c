@@ -22,7 +22,7 @@ struct _SlModelSwap
   gboolean wanted; /* a request that nobody works on yet */
   gboolean taking; /* a model was taken, and who took it has not said go on */
   gboolean stopping;
-  SlSession *trying; /* (nullable): being tried */
+  SlSession *trying; /* (nullable): sl_model_swap_note() */
   SlLoadedModel ready;
 };
 
@@ -84,20 +84,22 @@ run_once (const SlContract *contract, SlSession *session, void **inputs, void **
   return TRUE;
 }
 
+void
+sl_model_swap_note (SlModelSwap *swap, SlSession *session)
+{
+  g_mutex_lock (&swap->lock);
+  swap->trying = session;
+  if (session != NULL && swap->stopping)
+    sl_session_cancel (session, TRUE);
+  g_mutex_unlock (&swap->lock);
+}
+
 /* Runs the model once, which also brings its weights into memory. */
 static gboolean
-try_model (SlModelSwap *swap, SlLoadedModel *loaded, GError **error)
+try_model (SlLoadedModel *loaded, GError **error)
 {
   void *inputs[SL_MAX_IO] = { NULL }, *outputs[SL_MAX_IO] = { NULL };
-  g_mutex_lock (&swap->lock);
-  swap->trying = loaded->session;
-  if (swap->stopping)
-    sl_session_cancel (loaded->session, TRUE);
-  g_mutex_unlock (&swap->lock);
   const gboolean good = run_once (sl_model_contract (loaded->model), loaded->session, inputs, outputs, error);
-  g_mutex_lock (&swap->lock);
-  swap->trying = NULL;
-  g_mutex_unlock (&swap->lock);
   for (guint i = 0; i < SL_MAX_IO; i++) {
     sl_tensor_buffer_free (inputs[i]);
     sl_tensor_buffer_free (outputs[i]);
@@ -109,7 +111,9 @@ try_model (SlModelSwap *swap, SlLoadedModel *loaded, GError **error)
 static void
 load_one (SlModelSwap *swap, SlLoadedModel *loaded, GError **error)
 {
-  if (!swap->load (swap->user, loaded, error) || !try_model (swap, loaded, error))
+  const gboolean good = swap->load (swap->user, loaded, error) && try_model (loaded, error);
+  sl_model_swap_note (swap, NULL);
+  if (!good)
     sl_loaded_model_clear (loaded);
 }
 

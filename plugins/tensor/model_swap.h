@@ -39,6 +39,8 @@ typedef void (*SlModelSwapDone) (gpointer user, const GError *error);
 SlModelSwap *sl_model_swap_new (SlModelSwapLoad load, SlModelSwapDone done, gpointer user);
 /** sl_model_swap_free: after sl_model_swap_stop(); NULL is legal. */
 void sl_model_swap_free (SlModelSwap *swap);
+/** sl_model_swap_note: where it loads: what sl_model_swap_stop() cancels from now on; NULL before that is freed. */
+void sl_model_swap_note (SlModelSwap *swap, SlSession *session);
 /** sl_model_swap_request: from any thread: starts to load, then runs the model once on zeros. Of requests that come meanwhile the
  *  last one counts. A model that is ready stays so until it is taken; only then the next one is loaded. */
 void sl_model_swap_request (SlModelSwap *swap);

@@ -19,7 +19,7 @@
 /* Longer than a test may take. */
 #define LONG "batch-timeout=10000"
 
-static char *onnx;
+static char *onnx, *foreign; /* the latter with an operator that Sightline refuses */
 
 typedef struct
 {
@@ -30,11 +30,17 @@ typedef struct
 } Stream;
 
 static void
-open_stream (Stream *stream, guint i, const char *more)
+open_stream_of (Stream *stream, guint i, const char *model, const char *more)
 {
-  g_autofree char *launch = g_strdup_printf ("slinfer name=i model=%s backend=onnxruntime batch=2 %s", onnx, more);
+  g_autofree char *launch = g_strdup_printf ("slinfer name=i model=%s backend=onnxruntime batch=2 %s", model, more);
   *stream = (Stream){ .line = test_line_open (launch, NULL, CAPS), .first = 1000 * i };
   stream->infer = gst_harness_find_element (stream->line.harness, "slinfer");
+}
+
+static void
+open_stream (Stream *stream, guint i, const char *more)
+{
+  open_stream_of (stream, i, onnx, more);
 }
 
 static void
@@ -121,6 +127,63 @@ test_together (void)
     close_stream (&streams[i]);
   }
   g_assert_cmpint (g_get_monotonic_time () - start, <, SECONDS (8));
+}
+
+/* Streams of a model that the runtime alone takes share one, too, and its batches. */
+static void
+test_foreign (void)
+{
+  Stream streams[STREAMS];
+  int *loads = fake ("fake_loads");
+  set_fake ("batch");
+  *loads = 0;
+  for (guint i = 0; i < STREAMS; i++)
+    open_stream_of (&streams[i], i, foreign, LONG);
+  g_assert_cmpint (*loads, ==, 1);
+  push_both (streams, 10, "batch");
+  for (guint i = 0; i < STREAMS; i++) {
+    g_assert_cmpint (streams[i].last, ==, GST_FLOW_OK);
+    close_stream (&streams[i]);
+  }
+}
+
+/* What fell back before the first frame runs single ones, and says no more than that. */
+static void
+test_fell_back (void)
+{
+  Stream stream;
+  set_fake ("batch run");
+  open_stream (&stream, 0, "fallback=true");
+  stream.frames = 3;
+  g_atomic_int_set ((int *) fake ("fake_batches"), 1);
+  push (&stream);
+  g_assert_cmpint (stream.last, ==, GST_FLOW_OK);
+  g_assert_cmpuint (count_warnings (&stream, ""), ==, 0);
+  gst_element_set_state (stream.infer, GST_STATE_NULL);
+  g_assert_cmpint (gst_element_set_state (stream.infer, GST_STATE_READY), ==, GST_STATE_CHANGE_SUCCESS);
+  g_assert_cmpuint (count_warnings (&stream, "Sightline runs the model on the CPU instead: "), ==, 1);
+  close_stream (&stream);
+}
+
+/* An element that stops while a batch is proven, by itself or by another stream that it waits for, does not wait for that. */
+static void
+test_stop_proof (void)
+{
+  Stream streams[STREAMS];
+  open_streams (streams, "");
+  set_fake ("batch late=100");
+  for (guint i = 0; i < STREAMS; i++)
+    g_object_set (streams[i].infer, "batch", 64, NULL);
+  g_usleep (500000);
+  const gint64 start = g_get_monotonic_time ();
+  for (guint i = 0; i < STREAMS; i++)
+    gst_element_set_state (streams[i].infer, GST_STATE_NULL);
+  g_assert_cmpint (g_get_monotonic_time () - start, <, SECONDS (4));
+  set_fake ("batch");
+  for (guint i = 0; i < STREAMS; i++) {
+    test_assert_no_error (streams[i].line.bus);
+    close_stream (&streams[i]);
+  }
 }
 
 /* What runs no batches any more runs single frames, and each stream says so once. */
@@ -223,23 +286,23 @@ test_refused (void)
   gst_object_unref (infer);
 }
 
-/* -x for a picture, in a file that was not written just now, as streams share none that may be written to. */
-static void
-write_model (void)
+/* (transfer full): -x for a picture, in a file that was not written just now, as streams share none that may be written to. */
+static char *
+write_model (const char *name, const char *op)
 {
   const struct timespec old[2] = { { 1000000000, 0 }, { 1000000000, 0 } };
   g_autoptr (SlOnnxWriter) w = sl_onnx_writer_new (13);
   sl_onnx_writer_input (w, "x", SL_ONNX_FLOAT, 4, (gint64[]){ 1, 3, 4, 4 });
-  sl_onnx_writer_node (w, "Neg", "x", "y", NULL);
+  sl_onnx_writer_node (w, op, "x", "y", NULL);
   sl_onnx_writer_output (w, "y", SL_ONNX_FLOAT);
   sl_onnx_writer_property (w, "Image.NominalPixelRange", "Normalized_0_1");
   g_autoptr (GBytes) bytes = sl_onnx_writer_finish (w);
   gsize size;
   const char *data = g_bytes_get_data (bytes, &size);
-  onnx = test_text_file ("neg.onnx", "");
-  g_assert_true (g_file_set_contents (onnx, data, (gssize) size, NULL));
-  g_assert_cmpint (utimensat (AT_FDCWD, onnx, old, 0), ==, 0);
-  g_usleep (100000);
+  char *path = test_text_file (name, "");
+  g_assert_true (g_file_set_contents (path, data, (gssize) size, NULL));
+  g_assert_cmpint (utimensat (AT_FDCWD, path, old, 0), ==, 0);
+  return path;
 }
 
 int
@@ -247,9 +310,14 @@ main (int argc, char **argv)
 {
   g_setenv ("SIGHTLINE_ONNXRUNTIME", FAKE_RUNTIME_LIBRARY, TRUE);
   test_elements_init (&argc, &argv);
-  write_model ();
+  onnx = write_model ("neg.onnx", "Neg");
+  foreign = write_model ("foreign.onnx", "Frobnicate");
+  g_usleep (100000);
   g_test_add_func ("/slinfer-batch/refused", test_refused);
   g_test_add_func ("/slinfer-batch/together", test_together);
+  g_test_add_func ("/slinfer-batch/foreign", test_foreign);
+  g_test_add_func ("/slinfer-batch/fell-back", test_fell_back);
+  g_test_add_func ("/slinfer-batch/stop-proof", test_stop_proof);
   g_test_add_func ("/slinfer-batch/batch-fails", test_batch_fails);
   g_test_add_func ("/slinfer-batch/device-lost", test_device_lost);
   g_test_add_data_func ("/slinfer-batch/flush", GINT_TO_POINTER (FALSE), test_give_up);
@@ -257,6 +325,8 @@ main (int argc, char **argv)
   g_test_add_func ("/slinfer-batch/latency", test_latency);
   const int result = test_elements_run ();
   test_remove_file (onnx);
+  test_remove_file (foreign);
   g_free (onnx);
+  g_free (foreign);
   return result;
 }

@@ -5,11 +5,13 @@
  */
 #include "models/batch.h"
 
+#include <glib/gstdio.h>
 #include <string.h>
 
 #include "models/backend.h"
 #include "models/batcher.h"
 #include "sightline/error.h"
+#include "tests/support/onnx_writer.h"
 #include "tests/support/testdata.h"
 #include "tools/bench/allocations.h"
 
@@ -67,9 +69,9 @@ fixture_clear (Fixture *fixture)
 
 /* (transfer full) (nullable): a batch of 4 of the model at @path. */
 static SlBatchSession *
-open_batch (const char *path, GError **error)
+open_batch (const char *path, const SlModelLoadOptions *options, GError **error)
 {
-  g_autoptr (SlModel) model = sl_model_load (path, NULL, error);
+  g_autoptr (SlModel) model = sl_model_load_with (path, NULL, options, error);
   g_assert_nonnull (model);
   g_autoptr (SlSession) single = sl_session_new (sl_model_graph (model), 1, error);
   g_assert_nonnull (single);
@@ -94,13 +96,87 @@ test_refused (void)
     g_autoptr (GError) error = NULL;
     if (path == NULL)
       return;
-    g_autoptr (SlBatchSession) batch = open_batch (path, &error);
+    g_autoptr (SlBatchSession) batch = open_batch (path, &(SlModelLoadOptions){ 0 }, &error);
     g_assert_null (batch);
     g_assert_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED);
     g_test_message ("%s", error->message);
     g_assert_true (g_str_has_prefix (error->message, "the model cannot be run in batches of 4: "));
     g_assert_nonnull (strstr (error->message, cases[i].said));
   }
+}
+
+/* (transfer full): the path of a sum, hn = h0 + x, beside y = 2 * hn: names say that hn is h0 of the next run. */
+static char *
+write_sum (const char *folder)
+{
+  static const gint64 four[] = { 1, 4 };
+  g_autoptr (SlOnnxWriter) writer = sl_onnx_writer_new (13);
+  sl_onnx_writer_input (writer, "x", SL_ONNX_FLOAT, 2, four);
+  sl_onnx_writer_input (writer, "h0", SL_ONNX_FLOAT, 2, four);
+  sl_onnx_writer_node (writer, "Add", "h0,x", "hn", NULL);
+  sl_onnx_writer_node (writer, "Add", "hn,hn", "y", NULL);
+  sl_onnx_writer_output (writer, "y", SL_ONNX_FLOAT);
+  sl_onnx_writer_output (writer, "hn", SL_ONNX_FLOAT);
+  g_autoptr (GBytes) bytes = sl_onnx_writer_finish (writer);
+  char *path = g_build_filename (folder, "sum.onnx", NULL);
+  g_assert_true (g_file_set_contents (path, g_bytes_get_data (bytes, NULL), (gssize) g_bytes_get_size (bytes), NULL));
+  return path;
+}
+
+/* What each stream has for itself has no place in a batch, unless it is stated that there is no such thing. */
+static void
+test_state (void)
+{
+  static const struct
+  {
+    const char *state, *handed, *info, *said;
+  } cases[] = {
+    { NULL, NULL, NULL, "the model carries state from frame to frame (h0=hn), and a batch has frames of several streams" },
+    { "none", "h0", NULL, "it has inputs from other branches, which are each stream's own" },
+    { "none", NULL, NULL, NULL },
+    { NULL, NULL, "[modelinfo]\nversion=1.0\n[sightline]\nstate=none\n", NULL },
+  };
+  g_autofree char *folder = g_dir_make_tmp ("sightline-batch-XXXXXX", NULL), *path = write_sum (folder);
+  g_autofree char *info = g_strconcat (path, ".modelinfo", NULL);
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    g_autoptr (GError) error = NULL;
+    if (cases[i].info != NULL)
+      g_assert_true (g_file_set_contents (info, cases[i].info, -1, NULL));
+    const SlModelLoadOptions options = { .state = cases[i].state, .handed_inputs = cases[i].handed };
+    g_autoptr (SlBatchSession) batch = open_batch (path, &options, &error);
+    g_assert_true ((batch == NULL) == (cases[i].said != NULL));
+    if (cases[i].said == NULL)
+      g_assert_no_error (error);
+    else
+      g_assert_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED);
+    g_assert_true (cases[i].said == NULL || strstr (error->message, cases[i].said) != NULL);
+  }
+  g_unlink (info);
+  g_unlink (path);
+  g_rmdir (folder);
+}
+
+/* As precise as single runs, next to batches of the same file that are more so. */
+static void
+test_precision (void)
+{
+  static const struct
+  {
+    const char *name;
+    SlPrecision precision;
+  } cases[] = { { "bf16", SL_PRECISION_BF16 }, { NULL, SL_PRECISION_FLOAT }, { "fp16", SL_PRECISION_FP16 } };
+  SlGraph *graphs[G_N_ELEMENTS (cases)];
+  g_autofree char *path = sl_test_data ("wild/models/blazeface_front_128.tflite");
+  for (guint i = 0; i < G_N_ELEMENTS (cases) && path != NULL; i++) {
+    g_autoptr (GError) error = NULL;
+    g_autoptr (SlModel) model = sl_model_load_with (path, NULL, &(SlModelLoadOptions){ .backend.precision = cases[i].name }, &error);
+    g_assert_no_error (error);
+    graphs[i] = sl_model_batch_graph (model, 4, &error);
+    g_assert_no_error (error);
+    g_assert_cmpint (sl_graph_precision (graphs[i]), ==, cases[i].precision);
+  }
+  for (guint i = 0; i < G_N_ELEMENTS (cases) && path != NULL; i++)
+    sl_graph_unref (graphs[i]);
 }
 
 /* Shapes that are constants of the file, in each format. */
@@ -114,7 +190,7 @@ test_made (void)
     g_autoptr (GError) error = NULL;
     if (path == NULL)
       return;
-    g_autoptr (SlBatchSession) batch = open_batch (path, &error);
+    g_autoptr (SlBatchSession) batch = open_batch (path, &(SlModelLoadOptions){ 0 }, &error);
     g_assert_no_error (error);
     g_assert_cmpuint (sl_batch_session_size (batch), ==, 4);
   }
@@ -269,6 +345,24 @@ test_timeout (void)
   users_clear (users, 2);
 }
 
+/* One that falls silent is not waited for longer than a second, whatever is stated. */
+static void
+test_silent (void)
+{
+  User users[2];
+  if (!users_init (users, 2, 2, LONG_US))
+    return;
+  const void *in = users[1].fixture.inputs[0];
+  void *out = users[1].fixture.output;
+  g_assert_cmpint (sl_batch_stream_run (users[1].stream, &in, &out), ==, SL_STATUS_OK);
+  users[0].frames = 1;
+  use (&users[0]);
+  const gint64 waited = sl_batch_stream_waited (users[0].stream);
+  g_assert_cmpint (waited, >, G_USEC_PER_SEC / 2);
+  g_assert_cmpint (waited, <, LONG_US / 2);
+  users_clear (users, 2);
+}
+
 static gpointer
 expect_cancelled (gpointer data)
 {
@@ -303,16 +397,68 @@ test_cancel (void)
   users_clear (users, 2);
 }
 
+/* To cancel the session that is to join ends the proof, and leaves no batch of it. */
+static void
+test_give_up (void)
+{
+  Fixture fixture;
+  g_autoptr (GError) error = NULL;
+  if (!fixture_init (&fixture, SMALL))
+    return;
+  sl_session_cancel (fixture.single, TRUE);
+  g_assert_null (sl_batch_stream_new (fixture.model, fixture.single, 2, SHORT_US, &error));
+  g_assert_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED);
+  g_assert_cmpstr (error->message, ==, "the model cannot be run in batches of 2: the run was cancelled");
+  g_clear_error (&error);
+  sl_session_cancel (fixture.single, FALSE);
+  g_autoptr (SlBatchStream) stream = sl_batch_stream_new (fixture.model, fixture.single, 2, SHORT_US, &error);
+  g_assert_no_error (error);
+  fixture_clear (&fixture);
+}
+
+static gpointer
+start (gpointer data)
+{
+  User *user = data;
+  g_autoptr (GError) error = NULL;
+  user->stream = sl_batch_stream_new (user->fixture.model, user->fixture.single, 4, SHORT_US, &error);
+  g_assert_no_error (error);
+  return NULL;
+}
+
+/* Streams that start at once prove one batch between them. */
+static void
+test_start (void)
+{
+  User users[STREAMS] = { 0 };
+  GThread *threads[STREAMS];
+  for (guint i = 0; i < STREAMS; i++)
+    if (!fixture_init (&users[i].fixture, SMALL))
+      return; /* the first */
+  for (guint i = 0; i < STREAMS; i++)
+    threads[i] = g_thread_new ("start", start, &users[i]);
+  for (guint i = 0; i < STREAMS; i++)
+    g_thread_join (threads[i]);
+  for (guint i = 1; i < STREAMS; i++)
+    g_assert_true (sl_batch_stream_session (users[i].stream) == sl_batch_stream_session (users[0].stream));
+  users_clear (users, STREAMS);
+}
+
 int
 main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/batch/refused", test_refused);
+  g_test_add_func ("/batch/state", test_state);
+  g_test_add_func ("/batch/precision", test_precision);
   g_test_add_func ("/batch/made", test_made);
   g_test_add_data_func ("/batch/session/mobilenet-v1", "models/mobilenet_v1_0.25_128_quant.tflite", test_session);
   g_test_add_data_func ("/batch/session/lstm", "wild/models/keras_lstm_mnist_ptq.tflite", test_session);
   g_test_add_func ("/batch/streams", test_streams);
   g_test_add_func ("/batch/timeout", test_timeout);
+  g_test_add_func ("/batch/silent", test_silent);
   g_test_add_func ("/batch/cancel", test_cancel);
+  g_test_add_func ("/batch/give-up", test_give_up);
+  g_test_add_func ("/batch/start", test_start);
   return g_test_run ();
 }

@@ -9,6 +9,7 @@
  *   open: the input of the TensorFlow Lite model has no size until it is given one         fixed: it takes none
  *   sums: the ONNX model is x and before to after, which is their sum, and y, which is -after
  *   batch: dimension 0 of the ONNX model is open         alone: it refuses to run more than one input at once
+ *   late=MS: the ONNX model takes so long to run
  *   hint: y is declared with another size than it gets     pass: the output is x itself, which gets no bytes
  */
 #include <stdarg.h>
@@ -161,6 +162,8 @@ run (void *session, const void *options, const char *const *input_names, Value *
 {
   if (fails ())
     return "the fake device is gone";
+  if (asked ("late") > 0)
+    usleep ((useconds_t) asked ("late") * 1000);
   const int n = asked ("batch") >= 0 ? (int) inputs[0]->dims[0] : 1;
   fake_batches += n > 1;
   fake_input = inputs[0]->data;
@@ -173,9 +176,10 @@ run (void *session, const void *options, const char *const *input_names, Value *
     return "the fake's output is declared as float32[1,3,4,3]";
   if (outputs[0] == NULL) {
     outputs[0] = calloc (1, sizeof *outputs[0]);
-    outputs[0]->data = calloc (VALUES, sizeof (float));
+    outputs[0]->data = calloc ((size_t) n * VALUES, sizeof (float));
     outputs[0]->own = 1;
     memcpy (outputs[0]->dims, shape_of_x, sizeof shape_of_x);
+    outputs[0]->dims[0] = n;
   }
   for (int i = 0; i < VALUES && asked ("sums") >= 0; i++) {
     outputs[0]->data[i] = inputs[0]->data[i] + inputs[1]->data[i];
@@ -217,8 +221,9 @@ count_dimensions (const void *shape, size_t *n)
 static const char *
 get_dimensions (const void *shape, int64_t *dims, size_t n)
 {
-  memcpy (dims, shape_of_x, n * sizeof dims[0]);
-  if (asked ("batch") >= 0)
+  const int of_value = shape != &something && shape != &declared;
+  memcpy (dims, of_value ? ((const Value *) shape)->dims : shape_of_x, n * sizeof dims[0]);
+  if (asked ("batch") >= 0 && !of_value)
     dims[0] = -1;
   if (shape == &declared && asked ("hint") >= 0)
     dims[3]--;
@@ -226,9 +231,10 @@ get_dimensions (const void *shape, int64_t *dims, size_t n)
 }
 
 static const char *
-value_shape (const void *value, void **shape)
+value_shape (const void *value, const void **shape)
 {
-  return create_thing (shape);
+  *shape = value;
+  return NULL;
 }
 
 static const char *
