@@ -348,7 +348,9 @@ sl_infer_transform_caps (GstBaseTransform *base, GstPadDirection direction, GstC
   SlInfer *self = (SlInfer *) base;
   g_autoptr (SlContract) offered = sl_model_swap_offer (self->swap);
   g_autoptr (SlContract) contract = get_contract (self);
-  return sl_model_caps_transform (direction, caps, filter, (SlContract *[2]){ offered, contract });
+  /* Nothing has come yet, so nothing has to suit the old model, and a filter behind an untyped source cannot choose between two. */
+  const gboolean anew = direction == GST_PAD_SRC && offered != NULL && !gst_pad_has_current_caps (base->sinkpad);
+  return sl_model_caps_transform (direction, caps, filter, (SlContract *[2]){ offered, anew ? NULL : contract });
 }
 
 /* Caps of other elements lack the contract's field, so they are no subset of ours; and tensors of any kind are let
