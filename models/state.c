@@ -222,12 +222,14 @@ sl_state_apply (const SlState *stated, SlGraph *graph, GError **error)
   return TRUE;
 }
 
-/* Place in the model of tensor @tensor among @tensors. */
+/* Which output of the model tensor @tensor is. */
 static guint
-model_place (const gint32 *tensors, const guint8 *places, gint32 tensor)
+output_place (const SlGraph *graph, gint32 tensor)
 {
-  guint i = 0;
-  while (tensors[i] != tensor)
+  guint n, i = 0;
+  const guint8 *places;
+  const gint32 *outputs = sl_graph_all_outputs (graph, &n, &places);
+  while (outputs[i] != tensor)
     i++;
   return places[i];
 }
@@ -235,9 +237,6 @@ model_place (const gint32 *tensors, const guint8 *places, gint32 tensor)
 char *
 sl_state_describe (const SlGraph *graph, gboolean names)
 {
-  guint n;
-  const guint8 *input_places, *output_places;
-  const gint32 *inputs = sl_graph_all_inputs (graph, &n, &input_places), *outputs = sl_graph_all_outputs (graph, &n, &output_places);
   g_autoptr (GString) text = g_string_new (NULL);
   for (guint i = 0; i < sl_graph_n_held (graph); i++) {
     const SlHeldInput *held = sl_graph_held (graph, i);
@@ -247,8 +246,7 @@ sl_state_describe (const SlGraph *graph, gboolean names)
     if (names)
       g_string_append_printf (text, "%s=%s", sl_graph_tensor (graph, held->input)->name, sl_graph_tensor (graph, held->output)->name);
     else
-      g_string_append_printf (text, "#%u=#%u", model_place (inputs, input_places, held->input),
-                              model_place (outputs, output_places, held->output));
+      g_string_append_printf (text, "#%u=#%u", sl_graph_held_place (graph, i), output_place (graph, held->output));
   }
   return text->len > 0 ? g_string_free (g_steal_pointer (&text), FALSE) : NULL;
 }
@@ -256,13 +254,10 @@ sl_state_describe (const SlGraph *graph, gboolean names)
 char *
 sl_state_describe_handed (const SlGraph *graph)
 {
-  guint n;
-  const guint8 *places;
-  const gint32 *inputs = sl_graph_all_inputs (graph, &n, &places);
   g_autoptr (GString) text = g_string_new (NULL);
   for (guint i = 0; i < sl_graph_n_held (graph); i++)
     if (sl_graph_held (graph, i)->output < 0)
-      g_string_append_printf (text, "%s#%u", text->len > 0 ? "," : "", model_place (inputs, places, sl_graph_held (graph, i)->input));
+      g_string_append_printf (text, "%s#%u", text->len > 0 ? "," : "", sl_graph_held_place (graph, i));
   return text->len > 0 ? g_string_free (g_steal_pointer (&text), FALSE) : NULL;
 }
 

@@ -348,7 +348,9 @@ sl_infer_transform_caps (GstBaseTransform *base, GstPadDirection direction, GstC
   SlInfer *self = (SlInfer *) base;
   g_autoptr (SlContract) offered = sl_model_swap_offer (self->swap);
   g_autoptr (SlContract) contract = get_contract (self);
-  return sl_model_caps_transform (direction, caps, filter, (SlContract *[2]){ offered, contract });
+  /* Nothing has come yet, so nothing has to suit the old model, and a filter behind an untyped source cannot choose between two. */
+  const gboolean anew = direction == GST_PAD_SRC && offered != NULL && !gst_pad_has_current_caps (base->sinkpad);
+  return sl_model_caps_transform (direction, caps, filter, (SlContract *[2]){ offered, anew ? NULL : contract });
 }
 
 /* Caps of other elements lack the contract's field, so they are no subset of ours; and tensors of any kind are let
@@ -734,6 +736,18 @@ forget_swap (SlInfer *self, gboolean given_up)
   GST_OBJECT_UNLOCK (self);
 }
 
+/* The model is loaded anew where its inputs change. */
+static void
+state_handed_inputs (SlInfer *self)
+{
+  char *stated = sl_held_inputs_stated (self->held);
+  GST_OBJECT_LOCK (self);
+  g_free (self->settings.handed_inputs);
+  self->settings.handed_inputs = stated;
+  self->stale = TRUE;
+  GST_OBJECT_UNLOCK (self);
+}
+
 static GstStateChangeReturn
 sl_infer_change_state (GstElement *element, GstStateChange transition)
 {
@@ -752,27 +766,19 @@ sl_infer_change_state (GstElement *element, GstStateChange transition)
   if (transition == GST_STATE_CHANGE_PAUSED_TO_READY)
     given_up = sl_model_swap_stop (self->swap);
   GstStateChangeReturn result = GST_ELEMENT_CLASS (sl_infer_parent_class)->change_state (element, transition);
-  if (transition == GST_STATE_CHANGE_READY_TO_PAUSED && result == GST_STATE_CHANGE_FAILURE) {
+  const gboolean failed = transition == GST_STATE_CHANGE_READY_TO_PAUSED && result == GST_STATE_CHANGE_FAILURE;
+  if (failed) {
     set_playing (self, FALSE);
+    sl_held_inputs_stop (self->held);
     given_up = sl_model_swap_stop (self->swap);
   }
+  if ((transition == GST_STATE_CHANGE_PAUSED_TO_READY || failed) && sl_held_inputs_drop_released (self->held))
+    state_handed_inputs (self);
   if (transition == GST_STATE_CHANGE_PAUSED_TO_READY || given_up)
     forget_swap (self, given_up);
   if (transition == GST_STATE_CHANGE_READY_TO_NULL)
     unload (self);
   return result;
-}
-
-/* The model is loaded anew where its inputs change. */
-static void
-state_handed_inputs (SlInfer *self)
-{
-  char *stated = sl_held_inputs_stated (self->held);
-  GST_OBJECT_LOCK (self);
-  g_free (self->settings.handed_inputs);
-  self->settings.handed_inputs = stated;
-  self->stale = TRUE;
-  GST_OBJECT_UNLOCK (self);
 }
 
 static GstPad *
@@ -795,11 +801,7 @@ static void
 sl_infer_release_pad (GstElement *element, GstPad *pad)
 {
   SlInfer *self = (SlInfer *) element;
-  sl_held_inputs_remove_pad (self->held, pad);
-  GST_OBJECT_LOCK (self);
-  const gboolean goes_on = self->playing;
-  GST_OBJECT_UNLOCK (self);
-  if (!goes_on) /* else its last tensor stays */
+  if (sl_held_inputs_remove_pad (self->held, pad))
     state_handed_inputs (self);
 }
 

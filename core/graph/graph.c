@@ -356,6 +356,12 @@ sl_graph_held (const SlGraph *graph, guint i)
   return &graph->held[i];
 }
 
+guint
+sl_graph_held_place (const SlGraph *graph, guint i)
+{
+  return graph->input_at[graph->n_inputs + i];
+}
+
 gboolean
 sl_graph_carries_state (const SlGraph *graph)
 {

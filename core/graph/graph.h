@@ -154,6 +154,8 @@ void sl_graph_fix_input (SlGraph *graph, guint i, const void *data);
 void sl_graph_hold_input (SlGraph *graph, guint i, gint output, gboolean shown, const void *first);
 guint sl_graph_n_held (const SlGraph *graph);
 const SlHeldInput *sl_graph_held (const SlGraph *graph, guint i);
+/** sl_graph_held_place: which input of the model held input @i is. */
+guint sl_graph_held_place (const SlGraph *graph, guint i);
 /** sl_graph_carries_state: whether what a run gives depends on the runs before. */
 gboolean sl_graph_carries_state (const SlGraph *graph);
 /** sl_graph_all_inputs, sl_graph_all_outputs: (transfer none): tensors: first those of sl_graph_input() and sl_graph_output(), then those

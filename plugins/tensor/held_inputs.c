@@ -19,14 +19,15 @@
 
 typedef struct
 {
-  GstPad *pad;
+  GstPad *pad;  /* (nullable): released while frames flow: its last tensor stays */
   guint number; /* of the model's input */
   gint held;    /* place among what the session holds; -1 = there is no model yet */
   SlTensorInfo tensor;
   SlTensorMapping mapping;
   void *latest;
   gboolean suits;   /* caps have come that are the input's */
-  gboolean arrived; /* a tensor has come, or the model has a first one of its own */
+  gboolean first;   /* the model has a first tensor of its own */
+  gboolean arrived; /* a tensor has come */
   gboolean fresh;   /* the session has not seen it yet */
   gboolean ended;
   gboolean refused; /* caps that do not suit were reported; GStreamer sends them again */
@@ -36,6 +37,7 @@ struct _SlHeldInputs
 {
   GstElement *element;
   gint forget;       /* atomic */
+  gint anew;         /* atomic: what came through pads is forgotten, too */
   GstClockTime last; /* of the frame before; the model's thread */
   GMutex lock;       /* of all below */
   GCond changed;
@@ -50,7 +52,7 @@ input_reset (Input *input)
   sl_tensor_infos_clear (&input->tensor, 1);
   g_clear_pointer (&input->latest, sl_tensor_buffer_free);
   input->held = -1;
-  input->suits = input->arrived = input->fresh = FALSE;
+  input->suits = input->first = input->arrived = input->fresh = FALSE;
 }
 
 static void
@@ -121,16 +123,35 @@ sl_held_inputs_take_event (SlHeldInputs *held, GstEvent *event)
 void
 sl_held_inputs_start (SlHeldInputs *held)
 {
-  set_flag (held, &held->flushing, FALSE);
-  set_flag (held, &held->stopped, FALSE);
+  g_mutex_lock (&held->lock);
+  held->flushing = held->stopped = FALSE;
+  for (guint i = 0; i < held->inputs->len; i++) {
+    Input *input = held->inputs->pdata[i];
+    input->arrived = input->fresh = input->ended = input->refused = FALSE;
+  }
+  g_mutex_unlock (&held->lock);
   held->last = GST_CLOCK_TIME_NONE;
-  sl_held_inputs_forget (held);
+  g_atomic_int_set (&held->anew, TRUE);
 }
 
 void
 sl_held_inputs_stop (SlHeldInputs *held)
 {
   set_flag (held, &held->stopped, TRUE);
+}
+
+gboolean
+sl_held_inputs_drop_released (SlHeldInputs *held)
+{
+  gboolean any = FALSE;
+  g_mutex_lock (&held->lock);
+  for (guint i = held->inputs->len; i-- > 0;)
+    if (((const Input *) held->inputs->pdata[i])->pad == NULL) {
+      g_ptr_array_remove_index (held->inputs, i);
+      any = TRUE;
+    }
+  g_mutex_unlock (&held->lock);
+  return any;
 }
 
 static Input *
@@ -188,7 +209,9 @@ pad_event (GstPad *pad, GstObject *parent, GstEvent *event)
     gst_event_parse_caps (event, &caps);
     taken = take_caps (input, caps, input->refused ? NULL : &error);
     input->refused = !taken;
-  } else if (input != NULL && (GST_EVENT_TYPE (event) == GST_EVENT_EOS || GST_EVENT_TYPE (event) == GST_EVENT_STREAM_START))
+  } else if (input != NULL
+             && (GST_EVENT_TYPE (event) == GST_EVENT_EOS || GST_EVENT_TYPE (event) == GST_EVENT_STREAM_START
+                 || GST_EVENT_TYPE (event) == GST_EVENT_FLUSH_STOP))
     input->ended = GST_EVENT_TYPE (event) == GST_EVENT_EOS;
   g_cond_broadcast (&held->changed);
   g_mutex_unlock (&held->lock);
@@ -302,17 +325,21 @@ sl_held_inputs_add_pad (SlHeldInputs *held, GstPadTemplate *pads, const char *na
   return input->pad;
 }
 
-void
+gboolean
 sl_held_inputs_remove_pad (SlHeldInputs *held, GstPad *pad)
 {
   gst_pad_set_active (pad, FALSE); /* nobody is in its functions from here on */
   g_mutex_lock (&held->lock);
   Input *input = input_of (held, pad);
-  if (input != NULL)
+  const gboolean stays = input != NULL && !held->stopped;
+  if (stays)
+    input->pad = NULL;
+  else if (input != NULL)
     g_ptr_array_remove (held->inputs, input);
   g_cond_broadcast (&held->changed);
   g_mutex_unlock (&held->lock);
   gst_element_remove_pad (held->element, pad);
+  return !stays;
 }
 
 char *
@@ -321,7 +348,7 @@ sl_held_inputs_stated (SlHeldInputs *held)
   g_autoptr (GString) text = g_string_new (NULL);
   g_mutex_lock (&held->lock);
   for (guint i = 0; i < held->inputs->len; i++)
-    g_string_append_printf (text, "%s%u", i > 0 ? "," : "", ((const Input *) held->inputs->pdata[i])->number);
+    g_string_append_printf (text, "%s#%u", i > 0 ? "," : "", ((const Input *) held->inputs->pdata[i])->number);
   g_mutex_unlock (&held->lock);
   return text->len > 0 ? g_string_free (g_steal_pointer (&text), FALSE) : NULL;
 }
@@ -335,7 +362,7 @@ attach (Input *input, const SlGraph *graph, guint place)
   sl_tensor_info_init (&tensor, sl_graph_tensor (graph, from->input));
   const gboolean same = input->held >= 0 && same_elements (&tensor, &input->tensor);
   if (!same) {
-    g_autoptr (GstCaps) caps = gst_pad_get_current_caps (input->pad);
+    g_autoptr (GstCaps) caps = input->pad != NULL ? gst_pad_get_current_caps (input->pad) : NULL;
     input_reset (input);
     input->tensor = tensor;
     input->held = (gint) place;
@@ -348,19 +375,33 @@ attach (Input *input, const SlGraph *graph, guint place)
     input->tensor = tensor;
     input->held = (gint) place;
   }
-  input->fresh = same && input->arrived && input->latest != NULL;
-  input->arrived = input->fresh || from->first != NULL;
+  input->first = from->first != NULL;
+  input->arrived = input->fresh = same && input->arrived && input->latest != NULL;
+}
+
+/* -1 = @graph has input @number from nobody. */
+static gint
+find_held (const SlGraph *graph, guint number)
+{
+  for (guint i = 0; i < sl_graph_n_held (graph); i++)
+    if (sl_graph_held (graph, i)->output < 0 && sl_graph_held_place (graph, i) == number)
+      return (gint) i;
+  return -1;
 }
 
 void
 sl_held_inputs_use (SlHeldInputs *held, SlSession *session)
 {
   const SlGraph *graph = sl_session_graph (session);
-  guint next = 0;
   g_mutex_lock (&held->lock);
-  for (guint i = 0; i < sl_graph_n_held (graph) && next < held->inputs->len; i++)
-    if (sl_graph_held (graph, i)->output < 0)
-      attach (held->inputs->pdata[next++], graph, i);
+  for (guint i = 0; i < held->inputs->len; i++) {
+    Input *input = held->inputs->pdata[i];
+    const gint place = find_held (graph, input->number);
+    if (place >= 0)
+      attach (input, graph, (guint) place);
+    else
+      input_reset (input);
+  }
   g_mutex_unlock (&held->lock);
 }
 
@@ -370,7 +411,7 @@ missing (const SlHeldInputs *held)
 {
   for (guint i = 0; i < held->inputs->len; i++) {
     const Input *input = held->inputs->pdata[i];
-    if (!input->arrived && input->held >= 0)
+    if (!input->arrived && !input->first && input->held >= 0 && input->pad != NULL)
       return input;
   }
   return NULL;
@@ -450,12 +491,15 @@ sl_held_inputs_ready (SlHeldInputs *held, SlSession *session, GstBuffer *buffer,
 {
   const SlGraph *graph = sl_session_graph (session);
   const gboolean next = follows (held, buffer);
+  const gboolean anew = g_atomic_int_compare_and_exchange (&held->anew, TRUE, FALSE);
   const gboolean forget = g_atomic_int_compare_and_exchange (&held->forget, TRUE, FALSE);
   if (sl_graph_n_held (graph) == 0)
     return GST_FLOW_OK;
   if (!check_whole (held, graph, buffer))
     return GST_FLOW_ERROR;
-  if (forget || !next)
+  if (anew)
+    sl_session_reset (session);
+  else if (forget || !next)
     sl_session_forget (session);
   return take_tensors (held, session, seconds);
 }

@@ -30,14 +30,17 @@ void sl_held_inputs_take_event (SlHeldInputs *held, GstEvent *event);
 /** sl_held_inputs_add_pad: (transfer none) (nullable): a pad of the element for input @name, "input_1"; NULL = the next that is free. NULL where there is
  *  such a pad already, or its number is none. */
 GstPad *sl_held_inputs_add_pad (SlHeldInputs *held, GstPadTemplate *pads, const char *name);
-void sl_held_inputs_remove_pad (SlHeldInputs *held, GstPad *pad);
-/** sl_held_inputs_stated: (transfer full) (nullable): "1,2": inputs of the model that come through pads. */
+/** sl_held_inputs_remove_pad: while frames flow the input keeps its last tensor, and stays one that sl_held_inputs_stated() says: FALSE. */
+gboolean sl_held_inputs_remove_pad (SlHeldInputs *held, GstPad *pad);
+/** sl_held_inputs_drop_released: when frames have stopped: inputs without a pad are none any more; whether there were any. */
+gboolean sl_held_inputs_drop_released (SlHeldInputs *held);
+/** sl_held_inputs_stated: (transfer full) (nullable): "#1,#2": inputs of the model that come through pads. */
 char *sl_held_inputs_stated (SlHeldInputs *held);
 
 /** sl_held_inputs_use: @session runs from here on, of a model that was loaded with what sl_held_inputs_stated() said. In the thread that runs it, or
  *  while none does. */
 void sl_held_inputs_use (SlHeldInputs *held, SlSession *session);
-/** sl_held_inputs_start, sl_held_inputs_stop: before frames flow; and before they are to stop: a wait ends. */
+/** sl_held_inputs_start, sl_held_inputs_stop: before frames flow: what came before is forgotten; and before they are to stop: a wait ends. */
 void sl_held_inputs_start (SlHeldInputs *held);
 void sl_held_inputs_stop (SlHeldInputs *held);
 /** sl_held_inputs_ready: before @session runs on @buffer: everything that it holds is what this frame is to see. Waits up to @seconds for first tensors. Posts

@@ -67,6 +67,17 @@ def test_backends():
     has(findings, "problem", "m", "the two read the model differently")
 
 
+def test_branch():
+    """A tensor of another branch is zeros where time is measured, unless it has a first value, by name or number."""
+    frames = "video/x-raw,format=RGB,width=8,height=8,framerate=25/1"
+    branch = "videotestsrc ! %s ! slnormalize ! slinfer model=%s mean=0 std=255 ! m.input_1" % (frames, model("float_range.tflite"))
+    for fixed in ("", "fixed-inputs=style=0.5", "fixed-inputs=1=0.5"):
+        infer = "slinfer name=m model=%s mean=0 std=255 decoder=image,range=0,1 %s" % (model("paint.tflite"), fixed)
+        launch = "videotestsrc ! %s ! queue ! slnormalize ! %s ! slpostprocess ! fakesink %s" % (frames, infer, branch)
+        findings = check("[pipeline]\nlaunch=%s\n" % launch)
+        has(findings, "fact", "time", "m: ", "inference")
+
+
 def test_dmabuf():
     caps = "video/x-raw(memory:DMABuf),format=DMA_DRM,drm-format=NV12%s,width=320,height=240,framerate=25/1"
     findings = check(described("fakesrc ! " + caps % "" + " ! " + TAIL))

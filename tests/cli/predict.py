@@ -133,7 +133,7 @@ def test_style():
     wide = run("predict", "--model", model("paint.tflite"), *how, *by_style, model("style_numbers.tflite"), content)
     wide.expect(1, "input_1: expected float32[1,3], which the model's input 'style' is, got float32[1,100]")
     one = run("predict", "--model", model("float_range.tflite"), *how, *by_style, model("float_range.tflite"), content)
-    one.expect(1, "pads input_N: no input '1'; the model has 0 'picture' float32[1,8,8,3]")
+    one.expect(1, "pads input_N: no input '#1'; the model has 0 'picture' float32[1,8,8,3]")
     run("predict", "--model", model("paint.tflite"), *by_style[:2], content).expect(2, "--style PICTURE and --style-model FILE: expected both")
     run("predict", "--model", model("paint.tflite"), *how, "--style", work("nowhere.png"), "--style-model", model("float_range.tflite"),
         content).expect(1, "--style %s: " % work("nowhere.png"))

@@ -247,6 +247,20 @@ test_two_outputs_of_one (void)
   check_clear (&check);
 }
 
+static void
+check_block (const SlBlock *block, gsize size)
+{
+  g_assert_cmpuint (block->offset % SL_TENSOR_ALIGN, ==, 0);
+  g_assert_cmpuint (block->offset + block->bytes + SL_TENSOR_PADDING, <=, size);
+}
+
+static gboolean
+are_apart (const SlBlock *a, const SlBlock *b)
+{
+  return a->first > b->last || b->first > a->last || a->offset + a->bytes + SL_TENSOR_PADDING <= b->offset
+         || b->offset + b->bytes + SL_TENSOR_PADDING <= a->offset;
+}
+
 /* Random lifetimes: nothing alive together overlaps, and the plan is never below the largest live set. */
 static void
 test_plan (void)
@@ -266,14 +280,37 @@ test_plan (void)
     g_assert_cmpuint (size, >=, lower);
     g_assert_cmpuint (size, <=, least + least / 4);
     for (guint i = 0; i < n; i++) {
-      g_assert_cmpuint (blocks[i].offset % SL_TENSOR_ALIGN, ==, 0);
-      g_assert_cmpuint (blocks[i].offset + blocks[i].bytes + SL_TENSOR_PADDING, <=, size);
-      for (guint k = 0; k < i; k++) {
-        const gboolean together = blocks[i].first <= blocks[k].last && blocks[k].first <= blocks[i].last;
-        const gboolean apart = blocks[i].offset + blocks[i].bytes + SL_TENSOR_PADDING <= blocks[k].offset
-                               || blocks[k].offset + blocks[k].bytes + SL_TENSOR_PADDING <= blocks[i].offset;
-        g_assert_true (!together || apart);
-      }
+      check_block (&blocks[i], size);
+      for (guint k = 0; k < i; k++)
+        g_assert_true (are_apart (&blocks[i], &blocks[k]));
+    }
+  }
+}
+
+/* Models of thousands of nodes are planned as soon as others, and blocks that end are used again. */
+static void
+test_plan_many (void)
+{
+  enum
+  {
+    MANY = 20000,
+    LONGEST = 40
+  };
+  g_autoptr (GRand) rand = g_rand_new_with_seed (6);
+  g_autofree SlBlock *blocks = g_new0 (SlBlock, MANY);
+  for (guint halves = 0; halves < 2; halves++) {
+    gsize lower = 0;
+    for (guint i = 0; i < MANY; i++) {
+      const guint last = i + (guint) g_rand_int_range (rand, 0, LONGEST);
+      blocks[i] = (SlBlock){ .bytes = (gsize) g_rand_int_range (rand, 1, 5000), .first = i, .last = MIN (last, MANY - 1) };
+    }
+    const gsize size = sl_arena_plan (blocks, MANY, MANY, halves != 0, &lower);
+    g_assert_cmpuint (size, >=, lower);
+    g_assert_cmpuint (size, <=, 4 * lower);
+    for (guint i = 0; i < MANY; i++) {
+      check_block (&blocks[i], size);
+      for (guint k = i > LONGEST ? i - LONGEST : 0; k < i; k++)
+        g_assert_true (are_apart (&blocks[i], &blocks[k]));
     }
   }
 }
@@ -328,6 +365,7 @@ main (int argc, char **argv)
   g_test_add_func ("/core/session/changing-buffers", test_changing_buffers);
   g_test_add_func ("/core/session/two-outputs-of-one", test_two_outputs_of_one);
   g_test_add_func ("/core/session/plan", test_plan);
+  g_test_add_func ("/core/session/plan-many", test_plan_many);
   g_test_add_func ("/core/session/plan-halves", test_plan_halves);
   g_test_add_func ("/core/session/convolution-of-mean", test_convolution_of_mean);
   return g_test_run ();

@@ -226,6 +226,43 @@ test_range (void)
   teardown (&fixture);
 }
 
+/* Before the first frame, of a source whose caps a filter states: it has the new model alone to choose. */
+static void
+test_before_first (void)
+{
+  Fixture fixture = setup (chains[0]);
+  g_autofree char *launch =
+    g_strdup_printf ("appsrc name=source ! other/tensors,format=static,num_tensors=1,types=uint8,dimensions=(string)3:4:4:1,"
+                     "framerate=(fraction)0/1 ! slinfer name=other model=%s labels=%s ! fakesink async=false",
+                     fixture.models[0], fixture.english);
+  g_autoptr (GstElement) pipeline = gst_parse_launch (launch, NULL);
+  g_autoptr (GstElement) source = gst_bin_get_by_name (GST_BIN (pipeline), "source");
+  g_autoptr (GstElement) infer = gst_bin_get_by_name (GST_BIN (pipeline), "other");
+  g_autoptr (GstPad) sink = gst_element_get_static_pad (infer, "sink");
+  g_autoptr (GstBus) bus = gst_element_get_bus (pipeline);
+  gst_element_set_state (pipeline, GST_STATE_PLAYING);
+  g_autoptr (GstCaps) before = gst_pad_query_caps (sink, NULL);
+  g_object_set (infer, "decoder", "vector", NULL);
+  const gint64 deadline = g_get_monotonic_time () + PATIENCE;
+  gboolean offered = FALSE;
+  while (!offered && g_get_monotonic_time () < deadline) {
+    g_autoptr (GstCaps) now = gst_pad_query_caps (sink, NULL);
+    offered = !gst_caps_is_equal (now, before);
+    g_usleep (1000);
+  }
+  GstFlowReturn flow = GST_FLOW_ERROR;
+  const guint8 picture[48] = { 0 };
+  g_autoptr (GstBuffer) buffer = test_tensor_buffer (picture, sizeof picture);
+  g_signal_emit_by_name (source, "push-buffer", buffer, &flow);
+  g_assert_cmpint (flow, ==, GST_FLOW_OK);
+  g_autoptr (GstMessage) message =
+    gst_bus_timed_pop_filtered (bus, (GstClockTime) PATIENCE * GST_USECOND, GST_MESSAGE_ELEMENT | GST_MESSAGE_ERROR);
+  g_assert_true (message != NULL && gst_message_has_name (message, "model-changed"));
+  gst_element_set_state (pipeline, GST_STATE_NULL);
+  test_assert_no_error (bus);
+  teardown (&fixture);
+}
+
 /* Many changes at once: the last one counts, and nothing is lost. */
 static void
 test_many (void)
@@ -394,6 +431,7 @@ main (int argc, char **argv)
   g_test_add_func ("/modelswap/same-file", test_same_file);
   TEST_ADD_CASES ("/modelswap/bad", bad_cases, test_bad);
   g_test_add_func ("/modelswap/range", test_range);
+  g_test_add_func ("/modelswap/before-first", test_before_first);
   g_test_add_func ("/modelswap/many", test_many);
   g_test_add_data_func ("/modelswap/overwritten", GINT_TO_POINTER (1), test_overwritten);
   g_test_add_data_func ("/modelswap/renamed-over", GINT_TO_POINTER (0), test_overwritten);

@@ -72,7 +72,7 @@ pull (Fixture *f)
   g_autoptr (GstBuffer) out = gst_harness_pull (f->harness);
   g_assert_nonnull (out);
   g_assert_cmpuint (gst_buffer_extract (out, 0, values, sizeof values), ==, sizeof values);
-  g_assert_cmpfloat (values[3], ==, 4 * values[0]);
+  g_assert_cmpfloat (values[3] - values[0], ==, 3 * (values[1] - values[0]));
   return values[0];
 }
 
@@ -258,7 +258,7 @@ feed (Fixture *f, gfloat value)
 }
 
 static gpointer
-push_first (gpointer data)
+push_one (gpointer data)
 {
   Fixture *f = data;
   GstBuffer *in = tensor (1);
@@ -275,7 +275,7 @@ test_branch (void)
   g_autoptr (GstPad) input = gst_pad_get_peer (f.feeder);
   g_autoptr (GstCaps) wanted = gst_pad_query_caps (input, NULL), caps = gst_caps_from_string (OTHER_CAPS);
   g_assert_true (gst_caps_can_intersect (wanted, caps));
-  GThread *waiting = g_thread_new ("first", push_first, &f);
+  GThread *waiting = g_thread_new ("first", push_one, &f);
   feed_caps (&f, OTHER_CAPS);
   feed (&f, 10);
   g_assert_cmpint (GPOINTER_TO_INT (g_thread_join (waiting)), ==, GST_FLOW_OK);
@@ -309,6 +309,147 @@ test_branch_with_first (void)
   gst_element_release_request_pad (f.element, input);
   g_assert_cmpfloat (run (&f, 6), ==, 6);
   teardown (&f);
+}
+
+/* y = a + b + 2 c, of inputs 0 to 2; the names of the last two are each other's numbers. */
+static char *
+three_model (void)
+{
+  static const char *const names[] = { "a", "2", "1", "twice", "first", "y" };
+  static const guint nodes[3][3] = { { 2, 2, 3 }, { 0, 1, 4 }, { 4, 3, 5 } };
+  g_autoptr (SlTfliteWriter) writer = sl_tflite_writer_new ();
+  gint32 index[G_N_ELEMENTS (names)];
+  for (guint i = 0; i < G_N_ELEMENTS (names); i++)
+    index[i] = sl_tflite_writer_tensor (writer, &(SlTfliteTensor){ .name = names[i], .dtype = SL_DTYPE_F32, .rank = 2, .dims = { 1, 4 } });
+  for (guint i = 0; i < G_N_ELEMENTS (nodes); i++)
+    sl_tflite_writer_op (writer, &(SlTfliteOp){ .op = SL_OP_ADD,
+                                                .n_inputs = 2,
+                                                .inputs = { index[nodes[i][0]], index[nodes[i][1]] },
+                                                .n_outputs = 1,
+                                                .outputs = { index[nodes[i][2]] } });
+  sl_tflite_writer_io (writer, 3, index, 1, &index[5]);
+  return sl_tflite_writer_save_temp (writer, "three.tflite", NULL);
+}
+
+/* Loads the model anew while frames of ones flow, all of which give @expected. */
+static void
+reload (Fixture *f, gfloat expected)
+{
+  gboolean changed = FALSE;
+  g_object_set (f->element, "model", f->model, NULL);
+  for (guint i = 0; i < 2000 && !changed; i++) {
+    g_assert_cmpint (GPOINTER_TO_INT (push_one (f)), ==, GST_FLOW_OK); /* run() takes every message */
+    g_assert_cmpfloat (pull (f), ==, expected);
+    g_autoptr (GstMessage) message = gst_bus_pop_filtered (f->bus, GST_MESSAGE_ELEMENT);
+    changed = message != NULL && gst_message_has_name (message, "model-changed");
+    g_usleep (2000);
+  }
+  g_assert_true (changed);
+  g_assert_cmpfloat (run (f, 1), ==, expected);
+}
+
+/* Frames from the beginning. */
+static void
+start_again (Fixture *f, GstState from)
+{
+  g_autoptr (GstCaps) caps = gst_caps_from_string (CAPS);
+  gst_element_set_state (f->element, from);
+  gst_pad_set_active (f->feeder, FALSE);
+  gst_element_set_state (f->element, GST_STATE_PLAYING);
+  gst_pad_set_active (f->feeder, TRUE);
+  push_event (f, gst_event_new_stream_start ("again"));
+  gst_harness_set_src_caps (f->harness, gst_caps_ref (caps));
+  push_segment (f);
+}
+
+/* Pads are the inputs of their numbers, whatever inputs are called and in whatever order pads were asked for. One that is released leaves its tensor
+ * until frames stop. */
+static void
+test_branch_released (void)
+{
+  Fixture f = { .model = three_model () };
+  f.element = gst_element_factory_make ("slinfer", NULL);
+  g_object_set (f.element, "model", f.model, "input-wait", 100, NULL);
+  f.bus = test_watch (f.element);
+  GstPad *inputs[2], *feeders[2];
+  for (guint i = 2; i-- > 0;) {
+    inputs[i] = gst_element_request_pad_simple (f.element, i == 0 ? "input_1" : "input_2");
+    feeders[i] = gst_object_ref_sink (gst_pad_new ("feeder", GST_PAD_SRC));
+    g_assert_cmpint (gst_pad_link (feeders[i], inputs[i]), ==, GST_PAD_LINK_OK);
+    gst_pad_set_active (feeders[i], TRUE);
+  }
+  f.harness = gst_harness_new_with_element (f.element, "sink", "src");
+  gst_harness_set_src_caps_str (f.harness, CAPS);
+  for (guint i = 0; i < 2; i++) {
+    f.feeder = feeders[i];
+    feed_caps (&f, OTHER_CAPS);
+    feed (&f, i == 0 ? 10 : 100);
+  }
+  g_assert_cmpfloat (run (&f, 1), ==, 211);
+  gst_pad_unlink (feeders[0], inputs[0]);
+  gst_element_release_request_pad (f.element, inputs[0]);
+  g_assert_cmpfloat (run (&f, 1), ==, 211);
+  reload (&f, 211);
+  feed (&f, 200);
+  g_assert_cmpfloat (run (&f, 1), ==, 411);
+
+  /* Its place is free again, and its tensor gone. */
+  gst_element_set_state (f.element, GST_STATE_READY);
+  gst_object_unref (inputs[0]);
+  inputs[0] = gst_element_request_pad_simple (f.element, "input_%u");
+  g_assert_cmpstr (GST_PAD_NAME (inputs[0]), ==, "input_1");
+  gst_element_release_request_pad (f.element, inputs[0]);
+  gst_element_set_state (f.element, GST_STATE_PLAYING);
+  push_event (&f, gst_event_new_stream_start ("again"));
+  g_autoptr (GstCaps) caps = gst_caps_from_string (CAPS);
+  gst_pad_push_event (f.harness->srcpad, gst_event_new_caps (caps));
+  test_assert_error (f.bus, "expected float32[1,4], float32[1,4] (innermost dimension first), got float32[1,4]", NULL);
+  for (guint i = 0; i < 2; i++) {
+    gst_pad_set_active (feeders[i], FALSE);
+    gst_object_unref (inputs[i]);
+  }
+  gst_object_unref (feeders[0]);
+  teardown (&f);
+}
+
+/* After a stop the first frame waits again, also where the branch had ended; and a value of the model's own is there again. */
+static void
+test_branch_again (void)
+{
+  static const struct
+  {
+    GstState from;
+    const char *fixed; /* (nullable) */
+  } rows[] = { { GST_STATE_READY, NULL }, { GST_STATE_NULL, NULL }, { GST_STATE_READY, "b=5" }, { GST_STATE_NULL, "b=5" } };
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    Fixture f;
+    setup (&f, TRUE, 100);
+    if (rows[i].fixed != NULL) {
+      gst_element_set_state (f.element, GST_STATE_READY);
+      g_object_set (f.element, "fixed-inputs", rows[i].fixed, NULL);
+      start_again (&f, GST_STATE_READY);
+      g_assert_cmpfloat (run (&f, 1), ==, 6);
+      reload (&f, 6);
+    }
+    feed_caps (&f, OTHER_CAPS);
+    feed (&f, 10);
+    g_assert_cmpfloat (run (&f, 1), ==, 11);
+    gst_pad_push_event (f.feeder, gst_event_new_eos ());
+    start_again (&f, rows[i].from);
+    if (rows[i].fixed != NULL) {
+      g_assert_cmpfloat (run (&f, 1), ==, 6);
+    } else {
+      GThread *waiting = g_thread_new ("first", push_one, &f);
+      g_usleep (20000);
+      g_assert_cmpuint (gst_harness_buffers_in_queue (f.harness), ==, 0);
+      feed_caps (&f, OTHER_CAPS);
+      feed (&f, 20);
+      g_assert_cmpint (GPOINTER_TO_INT (g_thread_join (waiting)), ==, GST_FLOW_OK);
+      g_assert_cmpfloat (pull (&f), ==, 21);
+    }
+    test_assert_no_error (f.bus);
+    teardown (&f);
+  }
 }
 
 /* What comes for too long is an error, and so are other tensors. */
@@ -359,7 +500,7 @@ test_wait_ends (void)
   for (guint i = 0; i < 2; i++) {
     Fixture f;
     setup (&f, TRUE, 3600);
-    GThread *waiting = g_thread_new ("first", push_first, &f);
+    GThread *waiting = g_thread_new ("first", push_one, &f);
     g_usleep (20000);
     if (i == 0) {
       push_event (&f, gst_event_new_flush_start ());
@@ -449,6 +590,8 @@ main (int argc, char **argv)
   g_test_add_func ("/slinfer/state/black-box", test_black_box);
   g_test_add_func ("/slinfer/branch/newest", test_branch);
   g_test_add_func ("/slinfer/branch/first", test_branch_with_first);
+  g_test_add_func ("/slinfer/branch/released", test_branch_released);
+  g_test_add_func ("/slinfer/branch/again", test_branch_again);
   g_test_add_func ("/slinfer/branch/refused", test_branch_refused);
   g_test_add_func ("/slinfer/branch/wait-ends", test_wait_ends);
   return test_elements_run ();

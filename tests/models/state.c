@@ -211,7 +211,7 @@ test_handed (void)
 {
   g_autoptr (GError) error = NULL;
   g_autoptr (SlOnnxWriter) writer = sum_model ("s_in", "s_out", "k", "difference");
-  g_autoptr (SlModel) model = load (writer, &(SlModelLoadOptions){ .handed_inputs = "2" }, &error);
+  g_autoptr (SlModel) model = load (writer, &(SlModelLoadOptions){ .handed_inputs = "#2" }, &error);
   g_assert_no_error (error);
   const SlGraph *graph = sl_model_graph (model);
   g_autofree char *handed = sl_state_describe_handed (graph);
@@ -230,6 +230,24 @@ test_handed (void)
   }
   sl_session_reset (session);
   g_assert_cmpfloat (((gfloat *) sl_session_held (session, 0))[3], ==, 0);
+}
+
+/* Of inputs that are called as numbers are, '#' says which are meant. */
+static void
+test_handed_numbers (void)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (SlOnnxWriter) writer = sum_model ("2", "sum", "1", "difference");
+  static const struct
+  {
+    const char *handed, *expected;
+  } rows[] = { { "#1", "#1" }, { "#2,#1", "#2,#1" }, { "1", "#2" } };
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    g_autoptr (SlModel) model = load (writer, &(SlModelLoadOptions){ .handed_inputs = rows[i].handed }, &error);
+    g_assert_no_error (error);
+    g_autofree char *handed = sl_state_describe_handed (sl_model_graph (model));
+    g_assert_cmpstr (handed, ==, rows[i].expected);
+  }
 }
 
 static void
@@ -393,6 +411,7 @@ main (int argc, char **argv)
   g_test_add_func ("/state/doubt", test_doubt);
   g_test_add_func ("/state/stated", test_stated);
   g_test_add_func ("/state/handed", test_handed);
+  g_test_add_func ("/state/handed-numbers", test_handed_numbers);
   g_test_add_func ("/state/refused", test_refused);
   g_test_add_func ("/state/open-sizes", test_open_sizes);
   g_test_add_func ("/state/gru", test_gru);

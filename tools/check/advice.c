@@ -41,15 +41,16 @@ advise_converter (GstElement *element, GArray *findings)
   gst_clear_object (&source);
 }
 
-char *
-sl_check_branches (GstElement *infer, const char *behind)
+/* (transfer full): the inputs that come from other branches of the pipeline, as slinfer states them. */
+static char *
+handed_inputs (GstElement *infer)
 {
   guint64 number;
   GString *text = g_string_new (NULL);
   for (GList *pad = infer->sinkpads; pad != NULL; pad = pad->next)
     if (g_str_has_prefix (GST_PAD_NAME (pad->data), "input_")
         && g_ascii_string_to_unsigned (GST_PAD_NAME (pad->data) + strlen ("input_"), 10, 0, SL_MAX_IO - 1, &number, NULL))
-      g_string_append_printf (text, "%" G_GUINT64_FORMAT "%s", number, behind);
+      g_string_append_printf (text, "%s#%" G_GUINT64_FORMAT, text->len > 0 ? "," : "", number);
   return g_string_free (text, FALSE);
 }
 
@@ -67,11 +68,8 @@ sl_check_load (GstElement *infer, const char *backend, GError **error)
     .tensor = (guint) tensor_limit, .work = (guint) work_limit, .input_shape = shape, .fixed_inputs = fixed, .state = state
   };
   SlModelLoadOptions how = sl_limit_options_load (&limits, FALSE);
-  g_autofree char *branches = sl_check_branches (infer, ",");
-  if (branches[0] != '\0') {
-    branches[strlen (branches) - 1] = '\0';
-    how.handed_inputs = branches;
-  }
+  g_autofree char *handed = handed_inputs (infer);
+  how.handed_inputs = handed;
   how.threads = 1;
   if (threads != NULL && backend == NULL)
     sl_threads_parse (threads, &how.threads);

@@ -57,24 +57,25 @@ copy_properties (GstElement *from, GstElement *to)
   }
 }
 
-/* (transfer full): test frames ! normalize ! infer ! slpostprocess ! fakesink */
-/* What comes from other branches is zeros in a trial, unless it has a first value. */
+/* What comes from other branches is zeros in a trial, unless it has a first value. A model that cannot be loaded was told of before. */
 static void
 fix_branches (GstElement *infer, GstElement *trial)
 {
-  g_autofree char *branches = sl_check_branches (infer, ";"), *fixed = NULL;
-  g_auto (GStrv) numbers = g_strsplit (branches, ";", -1);
+  g_autofree char *fixed = NULL;
+  g_autoptr (SlModel) model = sl_check_load (infer, NULL, NULL);
+  if (model == NULL)
+    return;
+  const SlGraph *graph = sl_model_graph (model);
   g_object_get (infer, "fixed-inputs", &fixed, NULL);
   g_autoptr (GString) all = g_string_new (fixed);
-  for (guint i = 0; numbers[i] != NULL && numbers[i][0] != '\0'; i++) {
-    g_autofree char *behind = g_strdup_printf (";%s=", numbers[i]), *stated = g_strconcat (";", fixed, NULL);
-    if (strstr (stated, behind) == NULL)
-      g_string_append_printf (all, "%s%s=0", all->len > 0 ? ";" : "", numbers[i]);
-  }
-  if (branches[0] != '\0')
+  for (guint i = 0; i < sl_graph_n_held (graph); i++)
+    if (sl_graph_held (graph, i)->output < 0 && sl_graph_held (graph, i)->first == NULL)
+      g_string_append_printf (all, "%s#%u=0", all->len > 0 ? ";" : "", sl_graph_held_place (graph, i));
+  if (all->len > 0)
     g_object_set (trial, "fixed-inputs", all->str, NULL);
 }
 
+/* (transfer full): test frames ! normalize ! infer ! slpostprocess ! fakesink */
 static GstElement *
 make_trial (GstElement *normalize, GstElement *infer, GstElement *results, GstCaps *caps)
 {

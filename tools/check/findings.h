@@ -44,9 +44,6 @@ GPtrArray *sl_check_elements (GstElement *pipeline);
 /** sl_check_fixate: takes writable @caps; makes the first of them definite, 1280x720 at 30 frames/s where they leave it open. */
 GstCaps *sl_check_fixate (GstCaps *caps);
 
-/** sl_check_branches: (transfer full): numbers of the inputs of an slinfer's model that come from other branches of the pipeline, each with @behind
- *  (such as "=0;") behind it. */
-char *sl_check_branches (GstElement *infer, const char *behind);
 /** sl_check_load: (transfer full): the model that an slinfer's properties name, under the limits that they state. @backend: (nullable): runs it in place of what
  *  they state, on one thread. */
 SlModel *sl_check_load (GstElement *infer, const char *backend, GError **error);
