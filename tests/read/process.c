@@ -168,13 +168,16 @@ test_silent (void)
   g_assert_cmpint (g_get_monotonic_time () - start, <, 10 * G_TIME_SPAN_SECOND);
 }
 
-/* The process of the stand-in, once it has begun. */
+/* The process of the stand-in, once it has begun; 0 where a busy machine let it be ended before that. */
 static GPid
 wait_for_pid (void)
 {
   g_autofree char *path = g_build_filename (folder, "program.pid", NULL), *text = NULL;
+  const gint64 end = g_get_monotonic_time () + 10 * G_TIME_SPAN_SECOND;
   while (!g_file_get_contents (path, &text, NULL, NULL) || strchr (text, '\n') == NULL) {
     g_clear_pointer (&text, g_free);
+    if (g_get_monotonic_time () > end)
+      return 0;
     g_usleep (10 * G_TIME_SPAN_MILLISECOND);
   }
   g_remove (path);
@@ -204,7 +207,7 @@ test_stuck (void)
   }
   for (guint i = 0; i < 2; i++) {
     g_assert_true (sl_region_reader_wait (readers[i], g_get_monotonic_time () + 30 * G_TIME_SPAN_SECOND));
-    g_assert_true (kill (pids[i], 0) != 0 && errno == ESRCH);
+    g_assert_true (pids[i] == 0 || (kill (pids[i], 0) != 0 && errno == ESRCH));
     sl_region_reader_free (readers[i]);
   }
   g_test_assert_expected_messages ();
