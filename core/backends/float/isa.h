@@ -123,6 +123,7 @@ typedef void (*SlFloatPairsFunc) (const SlFloatGemm *gemm, gint32 first, gint32 
  * @tile_out: two by two output pixels of the sixteen products at @sums, with bias, within limits; (nullable) those of @out that are not wanted
  * @add, @multiply: element by element; read up to a register past the last
  * @activate: an activation that is no limit, in place or not
+ * @softmax: of each of @rows rows of @n values, times @beta before, in place or not
  * @leaky: values below 0 times @slope, in place or not
  * @prelu: values below 0 times their slope, of which there are @period, whole registers of them, over and over; in place or not
  * @add_rows: adds @n_rows rows of @n floats, @stride floats apart, each times its factor, to @sums
@@ -141,6 +142,7 @@ typedef struct
   void (*add) (const gfloat *a, const gfloat *b, gfloat *out, gsize n, gfloat lo, gfloat hi);
   void (*multiply) (const gfloat *a, const gfloat *b, gfloat *out, gsize n, gfloat lo, gfloat hi);
   void (*activate) (SlActivation activation, const gfloat *in, gfloat *out, gsize n);
+  void (*softmax) (gfloat beta, const gfloat *in, gfloat *out, gsize n, gsize rows);
   void (*leaky) (gfloat slope, const gfloat *in, gfloat *out, gsize n);
   void (*prelu) (const gfloat *slopes, gsize period, const gfloat *in, gfloat *out, gsize n);
   void (*add_rows) (const gfloat *rows, gsize stride, const gfloat *factors, gsize n_rows, gfloat *sums, gsize n);

@@ -123,6 +123,7 @@ const SlFloatIsa SL_SIMD (sl_float_isa) = {
   .add = add_simd,
   .multiply = multiply_simd,
   .activate = SL_SIMD (sl_float_activate),
+  .softmax = SL_SIMD (sl_float_softmax),
   .leaky = leaky_simd,
   .prelu = prelu_simd,
   .add_rows = add_rows_simd,

@@ -32,9 +32,10 @@
 #define FEW_ROWS 64
 /* Products of pairs take as long as this part of as many of floats, the rounding of activations included. */
 #define PAIRS_STEP 0.6
-/* Elements of a work item of an addition, and how many of them are moved in a microsecond. */
+/* Elements of a work item of an addition, and how many of them are moved in a microsecond; of a softmax. */
 #define PIECE 16384
 #define MOVED 8e3
+#define RISEN 1e3
 #define WHOLE_PIECE 64
 /* Most channels of a PRELU: their slopes again and again to whole registers stay in the second cache. */
 #define MAX_SLOPES 4096
@@ -56,7 +57,8 @@ is_constant (const SlTensor *tensor)
 static gboolean
 is_element_wise (const SlNode *node)
 {
-  return node->op == SL_OP_ADD || node->op == SL_OP_MUL || node->op == SL_OP_PRELU || sl_node_curve (node) != SL_ACTIVATION_NONE;
+  return node->op == SL_OP_ADD || node->op == SL_OP_MUL || node->op == SL_OP_PRELU || node->op == SL_OP_SOFTMAX
+         || sl_node_curve (node) != SL_ACTIVATION_NONE;
 }
 
 /* Pixels of the input under @count output pixels. */
@@ -101,6 +103,8 @@ sl_float_supports (const SlGraph *graph, const SlNode *node)
 {
   if (!is_float (sl_node_input (graph, node, sl_op_data_at (node->op))) || !is_float (sl_node_output (graph, node, 0)))
     return FALSE;
+  if (node->op == SL_OP_SOFTMAX)
+    return sl_node_output (graph, node, 0)->rank > 0;
   if (node->n_inputs < 2)
     return sl_node_curve (node) != SL_ACTIVATION_NONE;
   const SlTensor *second = sl_node_input (graph, node, 1), *bias = sl_float_bias (graph, node);
@@ -207,7 +211,7 @@ cost_of (const SlFloatLayer *layer)
 {
   const gdouble rate = layer->isa->lanes * (layer->mode == SL_FLOAT_DEPTHWISE ? 2e3 : 4e3);
   if (layer->mode >= SL_FLOAT_ADD)
-    return (guint) MIN ((gdouble) layer->elements / MOVED, 1e6);
+    return (guint) MIN ((gdouble) layer->elements / (layer->mode == SL_FLOAT_SOFTMAX ? RISEN : MOVED), 1e6);
   return (guint) MIN ((gdouble) layer->rows * layer->channels * layer->depth / rate, 1e6);
 }
 
@@ -425,12 +429,19 @@ zeros_new (const SlFloatLayer *layer, SlArena *arena)
 static void
 set_elements (SlFloatLayer *layer, SlHost *host, const SlNode *node)
 {
-  layer->mode = node->op == SL_OP_ADD     ? SL_FLOAT_ADD
-                : node->op == SL_OP_MUL   ? SL_FLOAT_MULTIPLY
-                : node->op == SL_OP_PRELU ? SL_FLOAT_PRELU
-                                          : SL_FLOAT_ACTIVATE;
+  layer->mode = node->op == SL_OP_ADD       ? SL_FLOAT_ADD
+                : node->op == SL_OP_MUL     ? SL_FLOAT_MULTIPLY
+                : node->op == SL_OP_PRELU   ? SL_FLOAT_PRELU
+                : node->op == SL_OP_SOFTMAX ? SL_FLOAT_SOFTMAX
+                                            : SL_FLOAT_ACTIVATE;
   layer->piece = MIN (PIECE, ((layer->elements + host->threads - 1) / host->threads + WHOLE_PIECE - 1) / WHOLE_PIECE * WHOLE_PIECE);
   layer->cost_us = cost_of (layer);
+  if (layer->mode == SL_FLOAT_SOFTMAX) {
+    const SlTensor *y = sl_node_output (host->graph, node, 0);
+    layer->depth = y->dims[y->rank - 1];
+    layer->beta = node->params.softmax.beta;
+    layer->piece = (layer->piece / 2 + (gsize) layer->depth - 1) / (gsize) layer->depth * (gsize) layer->depth;
+  }
   if (layer->mode != SL_FLOAT_PRELU)
     return;
   const SlTensor *given = sl_node_input (host->graph, node, 1);

@@ -23,6 +23,7 @@ G_BEGIN_DECLS
  * @SL_FLOAT_TRANSPOSED: transposed convolutions: transposed.c
  * @SL_FLOAT_DEPTHWISE: the depthwise functions of SlFloatIsa
  * @SL_FLOAT_ADD, @SL_FLOAT_MULTIPLY, @SL_FLOAT_ACTIVATE, @SL_FLOAT_PRELU: element by element
+ * @SL_FLOAT_SOFTMAX: row by row
  */
 typedef enum
 {
@@ -36,6 +37,7 @@ typedef enum
   SL_FLOAT_MULTIPLY,
   SL_FLOAT_ACTIVATE,
   SL_FLOAT_PRELU,
+  SL_FLOAT_SOFTMAX,
 } SlFloatMode;
 
 /**
@@ -67,7 +69,8 @@ typedef struct
  *   cross a border, or rounded rows
  * @parts: (transposed) @n_parts convolutions, each of which has its @transposed
  * @zeros: as many as a run, for what is outside of the picture; (winograd) and as a bias
- * @elements: (element by element) of the output; @piece: of them in a work item
+ * @elements: (element by element, row by row) of the output; @piece: of them in a work item
+ * @beta: (softmax) what values are multiplied by
  * @slopes: (prelu) those of the channels over and over, @period of them, whole registers and whole pixels
  * @cost_us: about how long it takes one thread
  */
@@ -94,7 +97,7 @@ struct _SlFloatLayer
   const SlScratch *scratch;
   gfloat lo, hi;
   SlActivation activation;
-  gfloat slope;
+  gfloat slope, beta;
   const gfloat *slopes;
   gsize period, elements, piece;
   guint cost_us;

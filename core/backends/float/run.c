@@ -408,6 +408,8 @@ run_elements (const void *data, guint item, guint thread)
   const gsize first = item * layer->piece, n = MIN (layer->piece, layer->elements - first);
   if (layer->mode == SL_FLOAT_ACTIVATE)
     bend (layer, run->x + first, run->y + first, n);
+  else if (layer->mode == SL_FLOAT_SOFTMAX)
+    layer->isa->softmax (layer->beta, run->x + first, run->y + first, (gsize) layer->depth, n / (gsize) layer->depth);
   else if (layer->mode == SL_FLOAT_PRELU)
     layer->isa->prelu (layer->slopes, layer->period, run->x + first, run->y + first, n);
   else
@@ -418,8 +420,8 @@ run_elements (const void *data, guint item, guint thread)
 void
 sl_float_layer_run (const SlFloatLayer *layer, SlPool *pool, const void *const *inputs, void *output)
 {
-  const Run run = { layer, inputs[layer->mode == SL_FLOAT_TRANSPOSED ? 2 : 0], layer->mode == SL_FLOAT_ACTIVATE ? NULL : inputs[1],
-                    output };
+  const Run run = { layer, inputs[layer->mode == SL_FLOAT_TRANSPOSED ? 2 : 0],
+                    layer->mode == SL_FLOAT_ACTIVATE || layer->mode == SL_FLOAT_SOFTMAX ? NULL : inputs[1], output };
   const gint32 tiles = layer->mode <= SL_FLOAT_WINDOW ? (layer->rows + layer->tile_rows - 1) / layer->tile_rows : 0;
   switch (layer->mode) {
     case SL_FLOAT_SPARSE:
