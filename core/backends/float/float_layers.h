@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Float layers on kernels of our own (internal to core): convolutions, fully connected layers, additions, products, products of
+/* Float layers on kernels of our own (internal to core): convolutions, fully connected layers, additions, products, softmax, products of
  * matrices, and layers of cells that remember. */
 #ifndef SL_CORE_BACKENDS_FLOAT_FLOAT_LAYERS_H
 #define SL_CORE_BACKENDS_FLOAT_FLOAT_LAYERS_H

@@ -87,22 +87,22 @@ short_rows (gfloat beta, const gfloat *in, gfloat *out, const gsize n, gsize row
   }
   for (gsize k = 1; k < n; k++)
     SL_UNROLL
-    for (gint t = 0; t < TOGETHER; t++)
-      most[t] = larger (load (columns + k * BLOCK + t * LANES), most[t]);
+  for (gint t = 0; t < TOGETHER; t++)
+    most[t] = larger (load (columns + k * BLOCK + t * LANES), most[t]);
   for (gsize k = 0; k < n; k++)
     SL_UNROLL
-    for (gint t = 0; t < TOGETHER; t++) {
-      const Vec value = risen (load (columns + k * BLOCK + t * LANES), most[t], factor);
-      total[t] = sum_of (total[t], value);
-      store (columns + k * BLOCK + t * LANES, value);
-    }
+  for (gint t = 0; t < TOGETHER; t++) {
+    const Vec value = risen (load (columns + k * BLOCK + t * LANES), most[t], factor);
+    total[t] = sum_of (total[t], value);
+    store (columns + k * BLOCK + t * LANES, value);
+  }
   SL_UNROLL
   for (gint t = 0; t < TOGETHER; t++)
     total[t] = reciprocal_of (total[t]);
   for (gsize k = 0; k < n; k++)
     SL_UNROLL
-    for (gint t = 0; t < TOGETHER; t++)
-      store (columns + k * BLOCK + t * LANES, product_of (load (columns + k * BLOCK + t * LANES), total[t]));
+  for (gint t = 0; t < TOGETHER; t++)
+    store (columns + k * BLOCK + t * LANES, product_of (load (columns + k * BLOCK + t * LANES), total[t]));
   for (gsize r = 0; r < rows; r++)
     for (gsize k = 0; k < n; k++)
       out[r * n + k] = columns[k * BLOCK + r];
