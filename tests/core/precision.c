@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Float layers whose weights are kept in 16 bits, against sums in double precision of the rounded weights, and of rounded activations where
+ * Float layers whose weights are kept in 16 or 8 bits, against sums in double precision of the rounded weights, and of rounded activations where
  * these are multiplied in bfloat16: every instruction set of this machine, one thread and two. What a precision does not name stays as it is,
  * bit by bit.
  */
@@ -245,6 +245,62 @@ test_halves (void)
   }
 }
 
+/* Weights that a file keeps in 8 bits, times a step of their channel, are kept so where rows are few. */
+static void
+test_bytes (void)
+{
+  static const struct
+  {
+    Case shape;
+    gint32 most;
+    SlPrecision precision;
+    gboolean kept;
+  } cases[] = {
+    { { .images = 1, .in = 70, .out = 60, .fh = 1, .fw = 1, .stride = 1, .groups = 1 }, 127, SL_PRECISION_FLOAT, TRUE },
+    { { .images = 61, .in = 133, .out = 50, .fh = 1, .fw = 1, .stride = 1, .groups = 1 }, 7, SL_PRECISION_FLOAT, TRUE },
+    { { .images = 150, .in = 133, .out = 50, .fh = 1, .fw = 1, .stride = 1, .groups = 1 }, 127, SL_PRECISION_FLOAT, FALSE },
+    { { .images = 150, .in = 133, .out = 50, .fh = 1, .fw = 1, .stride = 1, .groups = 1 }, 127, SL_PRECISION_FP16, TRUE },
+    { { .images = 2, .size = 5, .in = 40, .out = 75, .fh = 3, .fw = 2, .stride = 2, .groups = 1 }, 127, SL_PRECISION_FLOAT, TRUE },
+    { { .images = 1, .size = 6, .in = 64, .out = 128, .fh = 1, .fw = 3, .stride = 1, .groups = 2 }, 127, SL_PRECISION_FLOAT, TRUE },
+    { { .images = 9, .in = 70, .out = 60, .fh = 1, .fw = 1, .stride = 1, .groups = 1 }, 127, SL_PRECISION_FP16, TRUE },
+    { { .images = 9, .in = 70, .out = 60, .fh = 1, .fw = 1, .stride = 1, .groups = 1 }, 255, SL_PRECISION_FLOAT, FALSE },
+    { { .images = 9, .in = 30, .out = 60, .fh = 1, .fw = 1, .stride = 1, .groups = 1 }, 127, SL_PRECISION_FLOAT, FALSE },
+  };
+  const SlFloatIsa *isas[SL_FLOAT_MAX_ISAS];
+  const guint n_isas = sl_float_isas (isas);
+  g_autoptr (GRand) rand = g_rand_new_with_seed (8);
+  for (guint k = 0; k < G_N_ELEMENTS (cases); k++) {
+    const Case *c = &cases[k].shape;
+    const gint32 row = c->fh * c->fw * c->in / c->groups;
+    const gsize n = (gsize) row * (gsize) c->out;
+    g_autofree gfloat *whole = g_new (gfloat, n), *others = g_new (gfloat, n), *bias = g_new (gfloat, c->out);
+    for (gint32 channel = 0; channel < c->out; channel++) {
+      const gfloat step = channel == 3 ? 1e-30f : (gfloat) g_rand_double_range (rand, 1e-4, 0.1);
+      for (gint32 i = 0; i < row; i++)
+        whole[channel * row + i] = channel == 2 ? 0 : (gfloat) between (rand, -cases[k].most, cases[k].most) * step;
+      whole[channel * row] = (gfloat) (channel == 1 && cases[k].most == 127 ? -128 : cases[k].most) * (channel == 2 ? 0 : step);
+    }
+    for (guint i = 0; i < n_isas; i++) {
+      Check check, single;
+      sl_float_isa_force (isas[i]);
+      check_init (&check, k);
+      check_random (&check, SL_DTYPE_F32, n, others);
+      check_random (&check, SL_DTYPE_F32, (gsize) c->out, bias);
+      build (&check, c, cases[k].precision, whole, bias);
+      compare (&check, c, isas[i], SL_PRECISION_FLOAT, SL_PRECISION_FLOAT);
+      check_init (&single, k);
+      build (&single, c, SL_PRECISION_FLOAT, others, bias);
+      if (cases[k].kept && isas[i]->gemm_bytes != NULL)
+        g_assert_cmpuint (packed_bytes (&check) * 5, <, packed_bytes (&single) * 2);
+      else
+        g_assert_cmpuint (packed_bytes (&check), ==, packed_bytes (&single));
+      check_clear (&single);
+      check_clear (&check);
+      sl_float_isa_force (NULL);
+    }
+  }
+}
+
 /* What is no number, or infinite, is so for its own pixel alone. */
 static void
 test_neighbours (gconstpointer data)
@@ -325,6 +381,7 @@ main (int argc, char **argv)
   g_test_add_data_func ("/precision/neighbours/bf16", GINT_TO_POINTER (SL_PRECISION_BF16), test_neighbours);
   g_test_add_data_func ("/precision/neighbours/fp16", GINT_TO_POINTER (SL_PRECISION_FP16), test_neighbours);
   g_test_add_func ("/precision/halves", test_halves);
+  g_test_add_func ("/precision/bytes", test_bytes);
   g_test_add_func ("/precision/numbers", test_numbers);
   g_test_add_func ("/precision/names", test_names);
   return g_test_run ();

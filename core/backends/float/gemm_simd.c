@@ -8,12 +8,6 @@
 /* Weights ahead: those of a whole model come from the third cache or from memory in every inference. */
 #define PREFETCH 512
 
-static inline __attribute__ ((always_inline)) gsize
-size_of (const SlFloatWeights kind)
-{
-  return kind == SL_FLOAT_SINGLE ? sizeof (gfloat) : sizeof (guint16);
-}
-
 static inline __attribute__ ((always_inline)) Vec
 load_weight (const guint8 *at, const SlFloatWeights kind)
 {
@@ -22,6 +16,8 @@ load_weight (const guint8 *at, const SlFloatWeights kind)
     return load_half ((const guint16 *) (gconstpointer) at);
   if (kind == SL_FLOAT_BFLOAT)
     return load_bfloat ((const guint16 *) (gconstpointer) at);
+  if (kind == SL_FLOAT_BYTES)
+    return load_bytes ((const gint8 *) (gconstpointer) at);
 #endif
   return load ((const gfloat *) (gconstpointer) at);
 }
@@ -31,8 +27,8 @@ load_weights (Vec *w, const guint8 *weights, const gint groups, const SlFloatWei
 {
   SL_UNROLL
   for (gint g = 0; g < groups; g++) {
-    __builtin_prefetch (weights + (gsize) (PREFETCH + g * LANES) * size_of (kind));
-    w[g] = load_weight (weights + (gsize) (g * LANES) * size_of (kind), kind);
+    __builtin_prefetch (weights + (gsize) (PREFETCH + g * LANES) * sl_float_weight_size (kind));
+    w[g] = load_weight (weights + (gsize) (g * LANES) * sl_float_weight_size (kind), kind);
   }
 }
 
@@ -46,10 +42,10 @@ loaded_steps (Vec *sums, const gfloat *const *a, gint32 k, const guint8 *weights
   SL_UNROLL
   for (gint m = 0; m < rows; m++)
     values[m] = load (a[m] + k);
-#define STEP(lane)                                                                             \
-  load_weights (w, weights + (gsize) ((lane) *groups * LANES) * size_of (kind), groups, kind); \
-  SL_UNROLL                                                                                    \
-  for (gint i = 0; i < rows * groups; i++)                                                     \
+#define STEP(lane)                                                                                          \
+  load_weights (w, weights + (gsize) ((lane) *groups * LANES) * sl_float_weight_size (kind), groups, kind); \
+  SL_UNROLL                                                                                                 \
+  for (gint i = 0; i < rows * groups; i++)                                                                  \
     sums[i] = fused_lane (values[i / groups], lane, w[i % groups], sums[i]);
   STEP (0)
   STEP (1)
@@ -64,12 +60,12 @@ multiply (const SlFloatGemm *gemm, const SlFloatPanel *panel, const SlFloatRows 
           const gint groups, const SlFloatWeights kind)
 {
   Vec sums[MAX_ROWS * MAX_GROUPS];
-  const gsize step = (gsize) (groups * LANES) * size_of (kind);
+  const gsize step = (gsize) (groups * LANES) * sl_float_weight_size (kind);
   const guint8 *weights = panel->weights;
   const gfloat *const *runs = tile->runs;
   SL_UNROLL
   for (gint i = 0; i < rows * groups; i++)
-    sums[i] = load (gemm->bias + panel->channel + i % groups * LANES);
+    sums[i] = kind == SL_FLOAT_BYTES ? broadcast (0) : load (gemm->bias + panel->channel + i % groups * LANES);
   for (gint32 run = tile->n_runs; run > 0; run--, runs += rows) {
     const gfloat *a[MAX_ROWS];
     SL_UNROLL
@@ -88,6 +84,11 @@ multiply (const SlFloatGemm *gemm, const SlFloatPanel *panel, const SlFloatRows 
         sums[i] = fused (broadcast (a[i / groups][k]), w[i % groups], sums[i]);
     }
   }
+  if (kind == SL_FLOAT_BYTES)
+    SL_UNROLL
+  for (gint i = 0; i < rows * groups; i++)
+    sums[i] =
+      fused (sums[i], load (gemm->steps + panel->channel + i % groups * LANES), load (gemm->bias + panel->channel + i % groups * LANES));
   const Vec lo = broadcast (gemm->lo), hi = broadcast (gemm->hi);
   SL_UNROLL
   for (gint i = 0; i < rows * groups; i++) {
@@ -119,4 +120,5 @@ DEFINE_GEMM (sl_float_gemm, SL_FLOAT_SINGLE)
 #ifdef SL_WIDENS
 DEFINE_GEMM (sl_float_gemm_half, SL_FLOAT_HALF)
 DEFINE_GEMM (sl_float_gemm_bfloat, SL_FLOAT_BFLOAT)
+DEFINE_GEMM (sl_float_gemm_bytes, SL_FLOAT_BYTES)
 #endif

@@ -21,6 +21,7 @@ G_BEGIN_DECLS
  * SlFloatWeights: in what form the weights of a panel are kept
  * @SL_FLOAT_SINGLE: floats
  * @SL_FLOAT_HALF: binary16, @SL_FLOAT_BFLOAT: bfloat16, each in the order of floats and widened in registers
+ * @SL_FLOAT_BYTES: whole numbers of 8 bits, times a step of their channel, in the order of floats and widened in registers
  * @SL_FLOAT_PAIRS: bfloat16, of each channel two activations' behind each other; an odd depth's last has a 0 beside it
  */
 typedef enum
@@ -28,6 +29,7 @@ typedef enum
   SL_FLOAT_SINGLE,
   SL_FLOAT_HALF,
   SL_FLOAT_BFLOAT,
+  SL_FLOAT_BYTES,
   SL_FLOAT_PAIRS
 } SlFloatWeights;
 
@@ -44,11 +46,11 @@ typedef struct
   gint32 channel, channels, groups, offset;
 } SlFloatPanel;
 
-/** SlFloatGemm: @bias: by channel, to whole registers behind the last; @lo, @hi: limits of the output. */
+/** SlFloatGemm: @bias, (of SL_FLOAT_BYTES) @steps: by channel, to whole registers behind the last; @lo, @hi: limits of the output. */
 typedef struct
 {
   const SlFloatPanel *panels;
-  const gfloat *bias;
+  const gfloat *bias, *steps;
   gfloat lo, hi;
 } SlFloatGemm;
 
@@ -112,7 +114,7 @@ typedef void (*SlFloatPairsFunc) (const SlFloatGemm *gemm, gint32 first, gint32 
  * @lanes: floats of a register; @max_rows, @max_groups: of a tile
  * @faster: whether these loops beat XNNPACK's
  * @gemm: no more than @max_rows rows
- * @gemm_half, @gemm_bfloat: (nullable): the same of such weights
+ * @gemm_half, @gemm_bfloat, @gemm_bytes: (nullable): the same of such weights
  * @gemm_deep: the same of panels whose registers lie along the depth; reads up to a register past a run's last whole one
  * @depthwise: the output pixels of a strip, whose channels lie behind each other at @out. Reads up to a register past a pixel.
  * @sparse_rows: of a tile of @sparse
@@ -133,7 +135,7 @@ typedef struct
   const char *name;
   gint32 lanes, max_rows, max_groups, sparse_rows;
   gboolean faster;
-  SlFloatGemmFunc gemm, gemm_half, gemm_bfloat, gemm_deep;
+  SlFloatGemmFunc gemm, gemm_half, gemm_bfloat, gemm_bytes, gemm_deep;
   void (*depthwise) (const SlFloatDepthwise *layer, const SlFloatStrip *strip, gfloat *out);
   void (*turn) (const gfloat *rows, gint32 n, gint32 depth, gfloat *columns);
   void (*sparse) (const SlFloatSparse *layer, gint32 first, gint32 end, const gfloat *columns, gint32 rows, gfloat *c, gsize c_stride);
@@ -147,6 +149,13 @@ typedef struct
   void (*prelu) (const gfloat *slopes, gsize period, const gfloat *in, gfloat *out, gsize n);
   void (*add_rows) (const gfloat *rows, gsize stride, const gfloat *factors, gsize n_rows, gfloat *sums, gsize n);
 } SlFloatIsa;
+
+/** sl_float_weight_size: bytes of a weight. */
+static inline gsize
+sl_float_weight_size (SlFloatWeights kind)
+{
+  return kind == SL_FLOAT_SINGLE ? sizeof (gfloat) : kind == SL_FLOAT_BYTES ? sizeof (gint8) : sizeof (guint16);
+}
 
 /** Most instruction sets of one build. */
 #define SL_FLOAT_MAX_ISAS 3

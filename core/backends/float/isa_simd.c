@@ -113,6 +113,7 @@ const SlFloatIsa SL_SIMD (sl_float_isa) = {
 #ifdef SL_WIDENS
   .gemm_half = SL_SIMD (sl_float_gemm_half),
   .gemm_bfloat = SL_SIMD (sl_float_gemm_bfloat),
+  .gemm_bytes = SL_SIMD (sl_float_gemm_bytes),
 #endif
   .gemm_deep = SL_SIMD (sl_float_gemm_deep),
   .depthwise = SL_SIMD (sl_float_depthwise),

@@ -173,7 +173,7 @@ set_tiles (SlFloatLayer *layer, guint threads)
 {
   const SlFloatIsa *isa = layer->isa;
   const gint32 channels = layer->channels / layer->groups, width = (layer->deep ? 1 : isa->lanes) * isa->max_groups;
-  const gsize panel_bytes = (gsize) layer->depth * (gsize) width * (layer->weights == SL_FLOAT_SINGLE ? sizeof (gfloat) : sizeof (guint16));
+  const gsize panel_bytes = (gsize) layer->depth * (gsize) width * sl_float_weight_size (layer->weights);
   const gint32 pieces = threads > 1 ? CLAMP ((gint32) layer->cost_us, 1, 4 * (gint32) threads) : 1;
   gint32 rows = 8 * isa->max_rows;
   layer->n_panels = (channels + width - 1) / width * layer->groups;
@@ -343,8 +343,19 @@ are_halves (const SlTensor *weights)
   return TRUE;
 }
 
-/* In what form a tile reads @weights, and the loops for that. Weights that have no finite number of 16 bits stay floats. What is half as large
- * without a loss is so where that takes no longer. */
+/* Whether the weights of each channel are whole multiples of a step, as those of files that keep them in 8 bits. */
+static gboolean
+are_bytes (const SlFloatLayer *layer, const SlTensor *weights)
+{
+  const gfloat *values = weights->data;
+  for (gint32 c = 0; c < layer->channels; c++)
+    if (sl_float_step (values + (gsize) c * (gsize) layer->depth, (gsize) layer->depth) == 0)
+      return FALSE;
+  return TRUE;
+}
+
+/* In what form a tile reads @weights, and the loops for that. Weights that have no finite number of 16 bits stay floats. What is half or a quarter
+ * as large without a loss is so where rows are few, so that it takes no longer, or where 16 bits are asked for. */
 static void
 choose_weights (SlFloatLayer *layer, const SlTensor *weights)
 {
@@ -352,8 +363,12 @@ choose_weights (SlFloatLayer *layer, const SlTensor *weights)
   const gboolean tiles = (layer->mode == SL_FLOAT_DIRECT || layer->mode == SL_FLOAT_WINDOW) && !layer->deep && layer->depth >= LEAST_DEPTH;
   if (!tiles || isa->gemm_half == NULL)
     return;
-  if (layer->precision == SL_PRECISION_FP16 ? are_within (weights, SL_HALF_MOST)
-                                            : layer->precision == SL_PRECISION_FLOAT && layer->rows <= FEW_ROWS && are_halves (weights))
+  if (layer->precision != SL_PRECISION_BF16 && (layer->precision == SL_PRECISION_FP16 || layer->rows <= FEW_ROWS)
+      && are_bytes (layer, weights))
+    layer->weights = SL_FLOAT_BYTES;
+  else if (layer->precision == SL_PRECISION_FP16
+             ? are_within (weights, SL_HALF_MOST)
+             : layer->precision == SL_PRECISION_FLOAT && layer->rows <= FEW_ROWS && are_halves (weights))
     layer->weights = SL_FLOAT_HALF;
   else if (layer->precision == SL_PRECISION_BF16 && are_within (weights, SL_BFLOAT_MOST))
     layer->weights = goes_by_pairs (layer, isa) ? SL_FLOAT_PAIRS : SL_FLOAT_BFLOAT;
@@ -368,6 +383,7 @@ set_multiply (SlFloatLayer *layer, SlHost *host)
   layer->multiply = layer->deep                         ? isa->gemm_deep
                     : layer->weights == SL_FLOAT_HALF   ? isa->gemm_half
                     : layer->weights == SL_FLOAT_BFLOAT ? isa->gemm_bfloat
+                    : layer->weights == SL_FLOAT_BYTES  ? isa->gemm_bytes
                                                         : isa->gemm;
   if (layer->weights != SL_FLOAT_PAIRS)
     return;

@@ -150,6 +150,8 @@ gssize sl_float_transposed_offset (const SlFloatLayer *part, gint32 place);
 gboolean sl_float_transposed_inside (const SlFloatLayer *part, gint32 place, gint32 rows);
 /** sl_float_transposed_copy: what is output of the products at @from of @rows places from @place on, to row @line of the output. */
 void sl_float_transposed_copy (const SlFloatPiece *piece, const gfloat *from, gint32 place, gint32 rows, gfloat *line);
+/** sl_float_step: that of which all @values are whole multiples, -128 to 127 times, as those are that a file keeps in 8 bits; 0 = there is none. */
+gfloat sl_float_step (const gfloat *values, gsize n);
 /** sl_float_pack: weights and bias of a layer whose mode and geometry are set. */
 void sl_float_pack (SlFloatLayer *layer, const SlGraph *graph, const SlNode *node, SlArena *arena);
 /** sl_float_pack_part: the same of a part of a transposed convolution. */

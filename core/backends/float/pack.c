@@ -1,9 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Weights in the order in which the inner loops read them. */
+#include <float.h>
+#include <math.h>
 #include <string.h>
 
 #include "base/half.h"
 #include "core/backends/float/layer.h"
+
+/* How far a weight may be from a whole number of steps, as a part of itself: what is left of rounding a product and a quotient. */
+#define STEP_ERROR (2 * FLT_EPSILON)
 
 /* To whole registers, and a tile's more, so that every load of a register lies inside. Again for each pixel that a window makes. */
 static gfloat *
@@ -17,13 +22,54 @@ pack_bias (const SlFloatLayer *layer, const SlTensor *bias, SlArena *arena)
   return packed;
 }
 
+/* @step: of SL_FLOAT_BYTES */
 static void
-put (SlFloatWeights kind, void *to, gsize at, gfloat value)
+put (SlFloatWeights kind, gfloat step, void *to, gsize at, gfloat value)
 {
   if (kind == SL_FLOAT_SINGLE)
     ((gfloat *) to)[at] = value;
+  else if (kind == SL_FLOAT_BYTES)
+    ((gint8 *) to)[at] = (gint8) lrintf (value / step);
   else
     ((guint16 *) to)[at] = (kind == SL_FLOAT_HALF ? sl_half_from_float : sl_bfloat_from_float) (value);
+}
+
+/* Most values differ within the first few of a row, so other weights are soon known as such. */
+static gboolean
+are_steps (const gfloat *values, gsize n, gfloat step)
+{
+  for (gsize i = 0; i < n; i++) {
+    const gfloat whole = rintf (values[i] / step);
+    if (whole < G_MININT8 || whole > G_MAXINT8 || !(fabsf (values[i] - whole * step) <= STEP_ERROR * fabsf (values[i])))
+      return FALSE;
+  }
+  return TRUE;
+}
+
+gfloat
+sl_float_step (const gfloat *values, gsize n)
+{
+  gfloat most = 0;
+  for (gsize i = 0; i < n; i++)
+    most = MAX (most, fabsf (values[i]));
+  if (most == 0)
+    return 1;
+  for (gint whole = -G_MININT8; whole > 0; whole--)
+    if (most / (gfloat) whole >= FLT_MIN && are_steps (values, n, most / (gfloat) whole))
+      return most / (gfloat) whole;
+  return 0;
+}
+
+/* To whole registers, and a tile's more, as of the bias. */
+static gfloat *
+pack_steps (const SlFloatLayer *layer, const gfloat *weights, SlArena *arena)
+{
+  const gsize n = (gsize) layer->channels + (gsize) (layer->isa->lanes * layer->isa->max_groups);
+  gfloat *steps = sl_tensor_alloc (arena, n * sizeof steps[0]);
+  memset (steps, 0, n * sizeof steps[0]);
+  for (gsize c = 0; c < (gsize) layer->channels; c++)
+    steps[c] = sl_float_step (weights + c * (gsize) layer->depth, (gsize) layer->depth);
+  return steps;
 }
 
 /* @weights of the file: for each output channel a window. */
@@ -35,8 +81,9 @@ pack_panel (const SlFloatLayer *layer, SlFloatPanel *panel, const gfloat *weight
   panel->weights = to;
   for (gint32 lane = 0; lane < panel->channels; lane++) {
     const gfloat *from = weights + (gsize) (panel->channel + lane) * (gsize) layer->depth;
+    const gfloat step = layer->weights == SL_FLOAT_BYTES ? layer->gemm.steps[panel->channel + lane] : 1;
     for (gsize k = 0; k < (gsize) layer->depth; k++)
-      put (layer->weights, to, (k / together * width + (gsize) lane) * together + k % together, from[k]);
+      put (layer->weights, step, to, (k / together * width + (gsize) lane) * together + k % together, from[k]);
   }
 }
 
@@ -65,7 +112,7 @@ pack_panels (const SlFloatLayer *layer, const gfloat *weights, SlFloatPanel *pac
   const gsize even = layer->weights == SL_FLOAT_PAIRS ? (gsize) layer->depth % 2 : 0;
   const gsize depth = layer->deep ? (gsize) (layer->depth / layer->run_length) * (gsize) whole : (gsize) layer->depth + even;
   const gint32 panels = layer->n_panels / layer->groups, inputs = layer->window.channels / layer->groups;
-  const gsize size = layer->weights == SL_FLOAT_SINGLE ? sizeof (gfloat) : sizeof (guint16);
+  const gsize size = sl_float_weight_size (layer->weights);
   const gsize bytes = (gsize) registers * (gsize) lanes * (gsize) layer->groups * depth * size;
   guint8 *to = sl_tensor_alloc (arena, bytes);
   memset (to, 0, bytes);
@@ -87,6 +134,7 @@ static void
 pack_gemm (SlFloatLayer *layer, const gfloat *weights, SlArena *arena)
 {
   SlFloatPanel *packed = sl_arena_alloc (arena, (gsize) layer->n_panels * sizeof packed[0]);
+  layer->gemm.steps = layer->weights == SL_FLOAT_BYTES ? pack_steps (layer, weights, arena) : NULL;
   pack_panels (layer, weights, packed, arena);
   layer->gemm.panels = packed;
 }

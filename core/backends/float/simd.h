@@ -2,7 +2,7 @@
 /*
  * The registers that the float loops are written in: LANES floats each, tiles of at most MAX_ROWS rows and MAX_GROUPS registers of
  * channels. The loops are compiled once for each instruction set: AVX-512, AVX2 with FMA, and what every processor has. Where SL_WIDENS is
- * defined, weights of 16 bits become floats as they are loaded.
+ * defined, weights of 16 and 8 bits become floats as they are loaded.
  */
 #ifndef SL_CORE_BACKENDS_FLOAT_SIMD_H
 #define SL_CORE_BACKENDS_FLOAT_SIMD_H
@@ -42,6 +42,7 @@ void SL_SIMD (sl_float_gemm) (const SlFloatGemm *gemm, gint32 first, gint32 end,
 #ifdef SL_WIDENS
 void SL_SIMD (sl_float_gemm_half) (const SlFloatGemm *gemm, gint32 first, gint32 end, const SlFloatRows *rows, gfloat *c, gsize c_stride);
 void SL_SIMD (sl_float_gemm_bfloat) (const SlFloatGemm *gemm, gint32 first, gint32 end, const SlFloatRows *rows, gfloat *c, gsize c_stride);
+void SL_SIMD (sl_float_gemm_bytes) (const SlFloatGemm *gemm, gint32 first, gint32 end, const SlFloatRows *rows, gfloat *c, gsize c_stride);
 #endif
 void SL_SIMD (sl_float_gemm_deep) (const SlFloatGemm *gemm, gint32 first, gint32 end, const SlFloatRows *rows, gfloat *c, gsize c_stride);
 void SL_SIMD (sl_float_turn) (const gfloat *rows, gint32 n, gint32 depth, gfloat *columns);

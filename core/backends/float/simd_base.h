@@ -58,6 +58,16 @@ load_bfloat (const guint16 *at)
 {
   return vreinterpretq_f32_u32 (vshll_n_u16 (vld1_u16 (at), 16));
 }
+
+/* Floats of whole numbers of 8 bits. */
+static inline Vec
+load_bytes (const gint8 *at)
+{
+  guint32 four;
+  memcpy (&four, at, sizeof four);
+  const int16x8_t wide = vmovl_s8 (vreinterpret_s8_u32 (vdup_n_u32 (four)));
+  return vcvtq_f32_s32 (vmovl_s16 (vget_low_s16 (wide)));
+}
 #endif
 
 static inline Vec

@@ -61,6 +61,17 @@ load_bfloat (const guint16 *at)
 #endif
 }
 
+/* Floats of whole numbers of 8 bits. */
+static inline Vec
+load_bytes (const gint8 *at)
+{
+#ifdef SL_FLOAT_FOR_AVX512
+  return _mm512_cvtepi32_ps (_mm512_cvtepi8_epi32 (_mm_loadu_si128 ((const __m128i *) (gconstpointer) at)));
+#else
+  return _mm256_cvtepi32_ps (_mm256_cvtepi8_epi32 (_mm_loadl_epi64 ((const __m128i *) (gconstpointer) at)));
+#endif
+}
+
 static inline Vec
 broadcast (gfloat value)
 {
