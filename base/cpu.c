@@ -36,8 +36,8 @@ static const Level levels[SL_CPU_N_LEVELS] = {
   [SL_CPU_LEVEL_AVX512] = { "avx512", SL_CPU_AVX2 | SL_CPU_AVX512,
                             SL_CPU_SSE41 | SL_CPU_AVX2 | SL_CPU_FMA | SL_CPU_AVX512 | SL_CPU_AVX512VBMI | SL_CPU_AVX512BF16 },
   [SL_CPU_LEVEL_NEON] = { "neon", SL_CPU_NEON, SL_CPU_NEON },
-  [SL_CPU_LEVEL_DOTPROD] = { "dotprod", SL_CPU_NEON | SL_CPU_DOTPROD, SL_CPU_NEON | SL_CPU_DOTPROD },
-  [SL_CPU_LEVEL_I8MM] = { "i8mm", SL_CPU_NEON | SL_CPU_DOTPROD | SL_CPU_I8MM, SL_CPU_NEON | SL_CPU_DOTPROD | SL_CPU_I8MM },
+  [SL_CPU_LEVEL_DOTPROD] = { "dotprod", SL_CPU_NEON | SL_CPU_DOTPROD, SL_CPU_NEON | SL_CPU_DOTPROD | SL_CPU_FP16 },
+  [SL_CPU_LEVEL_I8MM] = { "i8mm", SL_CPU_NEON | SL_CPU_DOTPROD | SL_CPU_I8MM, SL_CPU_NEON | SL_CPU_DOTPROD | SL_CPU_FP16 | SL_CPU_I8MM },
 };
 
 /* A name from the environment in a message: no longer than this. */
@@ -77,7 +77,7 @@ detect (void)
 {
   const unsigned long caps = getauxval (AT_HWCAP), more = getauxval (AT_HWCAP2);
   return ((caps & HWCAP_ASIMD) != 0 ? SL_CPU_NEON : 0) | ((caps & HWCAP_ASIMDDP) != 0 ? SL_CPU_DOTPROD : 0)
-         | ((more & HWCAP2_I8MM) != 0 ? SL_CPU_I8MM : 0);
+         | ((caps & HWCAP_ASIMDHP) != 0 ? SL_CPU_FP16 : 0) | ((more & HWCAP2_I8MM) != 0 ? SL_CPU_I8MM : 0);
 }
 #else
 /* Where the system does not tell, the compiler's own target says what every processor has. */
@@ -90,6 +90,9 @@ detect (void)
 #endif
 #ifdef __ARM_FEATURE_DOTPROD
   found |= SL_CPU_DOTPROD;
+#endif
+#ifdef __ARM_FEATURE_FP16_VECTOR_ARITHMETIC
+  found |= SL_CPU_FP16;
 #endif
 #ifdef __ARM_FEATURE_MATMUL_INT8
   found |= SL_CPU_I8MM;

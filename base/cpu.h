@@ -23,9 +23,10 @@ typedef enum
   SL_CPU_NEON = 1 << 5,       /* of 64-bit Arm */
   SL_CPU_DOTPROD = 1 << 6,
   SL_CPU_I8MM = 1 << 7,
-  SL_CPU_FMA = 1 << 8,        /* fused multiply-add of AVX registers */
-  SL_CPU_SSE41 = 1 << 9,      /* with SSSE3 */
-  SL_CPU_AVX512BF16 = 1 << 10 /* AVX512 and products of bfloat16 */
+  SL_CPU_FMA = 1 << 8,         /* fused multiply-add of AVX registers */
+  SL_CPU_SSE41 = 1 << 9,       /* with SSSE3 */
+  SL_CPU_AVX512BF16 = 1 << 10, /* AVX512 and products of bfloat16 */
+  SL_CPU_FP16 = 1 << 11        /* Arm's arithmetic of binary16 in vectors */
 } SlCpuFeature;
 
 /** SlCpuLevel: what SIGHTLINE_CPU and SIGHTLINE_CPU_MASK name; of one architecture the better ones come later. */

@@ -32,7 +32,7 @@ enum
   ZEN4 = ICE_LAKE | SL_CPU_AVX512BF16,
   ZEN5 = ZEN4 | SL_CPU_AVXVNNI,
   CORTEX_A72 = SL_CPU_NEON,
-  NEOVERSE_N1 = SL_CPU_NEON | SL_CPU_DOTPROD,
+  NEOVERSE_N1 = SL_CPU_NEON | SL_CPU_DOTPROD | SL_CPU_FP16,
   NEOVERSE_V1 = NEOVERSE_N1 | SL_CPU_I8MM
 };
 
@@ -130,7 +130,7 @@ static const struct
   { SL_CPU_AVX512, "avx2 f16c avx512f avx512bw avx512dq avx512vl avx512_vnni" },
   { SL_CPU_AVX512VBMI, "avx2 f16c avx512f avx512bw avx512dq avx512vl avx512_vnni avx512vbmi" },
   { SL_CPU_AVX512BF16, "avx2 f16c avx512f avx512bw avx512dq avx512vl avx512_vnni avx512_bf16" },
-  { SL_CPU_NEON | SL_CPU_DOTPROD | SL_CPU_I8MM, "none-of-x86" },
+  { SL_CPU_NEON | SL_CPU_DOTPROD | SL_CPU_FP16 | SL_CPU_I8MM, "none-of-x86" },
 };
 
 static char *
@@ -153,9 +153,10 @@ static const struct
 #ifdef __aarch64__
   { SL_CPU_NEON, "asimd" },
   { SL_CPU_DOTPROD, "asimddp" },
+  { SL_CPU_FP16, "asimdhp" },
   { SL_CPU_I8MM, "i8mm" },
 #else
-  { SL_CPU_NEON | SL_CPU_DOTPROD | SL_CPU_I8MM, "none-of-others" },
+  { SL_CPU_NEON | SL_CPU_DOTPROD | SL_CPU_FP16 | SL_CPU_I8MM, "none-of-others" },
 #endif
   { SL_CPU_AVX2 | SL_CPU_AVXVNNI | SL_CPU_AVX512 | SL_CPU_AVX512VBMI | SL_CPU_AVX512BF16, "none-of-arm" },
 };

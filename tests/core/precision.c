@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Float layers whose weights are kept in 16 or 8 bits, against sums in double precision of the rounded weights, and of rounded activations where
- * these are multiplied in bfloat16: every instruction set of this machine, one thread and two. What a precision does not name stays as it is,
+ * these are multiplied in 16 bits: every instruction set of this machine, one thread and two. What a precision does not name stays as it is,
  * bit by bit.
  */
 #include <math.h>
@@ -13,6 +13,8 @@
 #include "tests/core/opcheck.h"
 
 #define TOLERANCE 1e-5
+/* Of sums of 32 products in binary16. */
+#define HALVES_TOLERANCE 4e-3
 
 /* A convolution, or with @size 0 a fully connected layer of as many rows as @images. */
 typedef struct
@@ -90,7 +92,7 @@ expected (const Check *check, const Case *c, SlPrecision weights, SlPrecision ac
 }
 
 static void
-compare (Check *check, const Case *c, const SlFloatIsa *isa, SlPrecision weights, SlPrecision activations)
+compare (Check *check, const Case *c, const SlFloatIsa *isa, SlPrecision weights, SlPrecision activations, double tolerance)
 {
   const gsize n = sl_graph_output_tensor (check->graph, 0)->bytes / sizeof (gfloat);
   for (guint threads = 1; threads <= 2; threads++) {
@@ -98,7 +100,7 @@ compare (Check *check, const Case *c, const SlFloatIsa *isa, SlPrecision weights
     for (gsize i = 0; i < n; i++) {
       double magnitude;
       const double wanted = expected (check, c, weights, activations, i, &magnitude);
-      if (!(fabs (got[i] - wanted) <= TOLERANCE * magnitude))
+      if (!(fabs (got[i] - wanted) <= tolerance * magnitude))
         g_error ("%s, %u threads, %dx%dx%dx%d by %dx%d to %d, %d groups: value %" G_GSIZE_FORMAT " is %.9g, expected %.9g", isa->name,
                  threads, c->images, c->size, c->size, c->in, c->fh, c->fw, c->out, c->groups, i, got[i], wanted);
     }
@@ -153,8 +155,8 @@ test_rounded (gconstpointer data)
     g_autofree gfloat *weights = g_new (gfloat, n), *bias = g_new (gfloat, c.out);
     for (guint i = 0; i < 2 * n_isas; i++) {
       const SlFloatIsa *isa = isas[i / 2];
-      const gboolean pairs = i % 2 == 0 && c.groups == 1 && sl_float_pairs (isa) != NULL;
-      const gboolean kept = isa->gemm_half != NULL, activations = pairs && precision == SL_PRECISION_BF16;
+      const SlFloatPairsFunc found = precision == SL_PRECISION_BF16 ? sl_float_pairs (isa) : sl_float_halves (isa);
+      const gboolean pairs = i % 2 == 0 && c.groups == 1 && found != NULL, kept = isa->gemm_half != NULL;
       Check check, single;
       sl_float_isa_force (isa);
       sl_float_pairs_forbid (!pairs);
@@ -162,7 +164,8 @@ test_rounded (gconstpointer data)
       check_random (&check, SL_DTYPE_F32, n, weights);
       check_random (&check, SL_DTYPE_F32, (gsize) c.out, bias);
       build (&check, &c, precision, weights, bias);
-      compare (&check, &c, isa, kept ? precision : SL_PRECISION_FLOAT, activations ? precision : SL_PRECISION_FLOAT);
+      compare (&check, &c, isa, kept ? precision : SL_PRECISION_FLOAT, pairs ? precision : SL_PRECISION_FLOAT,
+               pairs && precision == SL_PRECISION_FP16 ? HALVES_TOLERANCE : TOLERANCE);
       check_init (&single, seed);
       build (&single, &c, SL_PRECISION_FLOAT, weights, bias);
       if (kept)
@@ -283,11 +286,12 @@ test_bytes (void)
     for (guint i = 0; i < n_isas; i++) {
       Check check, single;
       sl_float_isa_force (isas[i]);
+      sl_float_pairs_forbid (TRUE);
       check_init (&check, k);
       check_random (&check, SL_DTYPE_F32, n, others);
       check_random (&check, SL_DTYPE_F32, (gsize) c->out, bias);
       build (&check, c, cases[k].precision, whole, bias);
-      compare (&check, c, isas[i], SL_PRECISION_FLOAT, SL_PRECISION_FLOAT);
+      compare (&check, c, isas[i], SL_PRECISION_FLOAT, SL_PRECISION_FLOAT, TOLERANCE);
       check_init (&single, k);
       build (&single, c, SL_PRECISION_FLOAT, others, bias);
       if (cases[k].kept && isas[i]->gemm_bytes != NULL)
@@ -296,9 +300,60 @@ test_bytes (void)
         g_assert_cmpuint (packed_bytes (&check), ==, packed_bytes (&single));
       check_clear (&single);
       check_clear (&check);
+      sl_float_pairs_forbid (FALSE);
       sl_float_isa_force (NULL);
     }
   }
+}
+
+/* Arithmetic of binary16 where numbers are far outside of its range: each row as exact as others, whatever its activations' magnitude, beside weights
+ * of up to 1000. */
+static void
+test_halves_range (void)
+{
+  enum
+  {
+    IN = 200,
+    OUT = 70,
+    ROWS = 13
+  };
+  const Case c = { .images = ROWS, .in = IN, .out = OUT, .fh = 1, .fw = 1, .stride = 1, .groups = 1 };
+  const SlFloatIsa *isas[SL_FLOAT_MAX_ISAS];
+  const guint n_isas = sl_float_isas (isas);
+  guint tried = 0;
+  for (guint i = 0; i < n_isas; i++)
+    for (gint most = -4; most <= 9; most += 13) {
+      gfloat weights[OUT * IN], bias[OUT] = { 0 };
+      Check check;
+      if (sl_float_halves (isas[i]) == NULL)
+        continue;
+      sl_float_isa_force (isas[i]);
+      check_init (&check, 2);
+      check_random (&check, SL_DTYPE_F32, G_N_ELEMENTS (weights), weights);
+      for (guint w = 0; w < G_N_ELEMENTS (weights); w++)
+        weights[w] = ldexpf (weights[w], most - (gint) (w / IN % 4));
+      build (&check, &c, SL_PRECISION_FP16, weights, bias);
+      gfloat *x = check.input_data[0];
+      for (gint32 k = 0; k < ROWS * IN; k++)
+        x[k] = k / IN == 5 ? 0 : ldexpf (x[k], 10 * (k / IN - 6));
+      gfloat *got = check_run (&check, FALSE, 2);
+      for (gint32 k = 0; k < ROWS * OUT; k++) {
+        double sum = 0, magnitude = 0;
+        for (gint32 d = 0; d < IN; d++) {
+          const double product = (double) x[k / OUT * IN + d] * (double) weights[k % OUT * IN + d];
+          sum += product;
+          magnitude += fabs (product);
+        }
+        if (!(fabs ((double) got[k] - sum) <= HALVES_TOLERANCE * magnitude))
+          g_error ("row %d, channel %d: %.9g, expected %.9g of %.9g", k / OUT, k % OUT, (double) got[k], sum, magnitude);
+      }
+      sl_tensor_buffer_free (got);
+      check_clear (&check);
+      sl_float_isa_force (NULL);
+      tried++;
+    }
+  if (tried == 0)
+    g_test_skip ("this processor has no arithmetic of binary16 that is used");
 }
 
 /* What is no number, or infinite, is so for its own pixel alone. */
@@ -382,6 +437,7 @@ main (int argc, char **argv)
   g_test_add_data_func ("/precision/neighbours/fp16", GINT_TO_POINTER (SL_PRECISION_FP16), test_neighbours);
   g_test_add_func ("/precision/halves", test_halves);
   g_test_add_func ("/precision/bytes", test_bytes);
+  g_test_add_func ("/precision/halves/range", test_halves_range);
   g_test_add_func ("/precision/numbers", test_numbers);
   g_test_add_func ("/precision/names", test_names);
   return g_test_run ();

@@ -46,12 +46,20 @@ typedef struct
   gint32 channel, channels, groups, offset;
 } SlFloatPanel;
 
-/** SlFloatGemm: @bias, (of SL_FLOAT_BYTES) @steps: by channel, to whole registers behind the last; @lo, @hi: limits of the output. */
+/** The largest product of an activation and a weight in arithmetic of binary16. */
+#define SL_FLOAT_HALVES_REACH 1024
+
+/**
+ * SlFloatGemm:
+ * @bias, (of SL_FLOAT_BYTES) @steps: by channel, to whole registers behind the last
+ * @lo, @hi: limits of the output
+ * @reach: (arithmetic of binary16) a power of two that times the largest weight is no more than SL_FLOAT_HALVES_REACH
+ */
 typedef struct
 {
   const SlFloatPanel *panels;
   const gfloat *bias, *steps;
-  gfloat lo, hi;
+  gfloat lo, hi, reach;
 } SlFloatGemm;
 
 /**
@@ -102,11 +110,12 @@ typedef struct
 
 /** SlFloatGemmFunc: rows times the panels from @first to before @end, into rows at @c. No more rows than a tile has. */
 typedef void (*SlFloatGemmFunc) (const SlFloatGemm *gemm, gint32 first, gint32 end, const SlFloatRows *rows, gfloat *c, gsize c_stride);
-/** SlFloatPairsFunc: the same of SL_FLOAT_PAIRS, in whole rows of @depth activations, which are rounded to bfloat16 at @scratch. */
+/** SlFloatPairsFunc: the same of SL_FLOAT_PAIRS, or of SL_FLOAT_HALF, in whole rows of @depth activations, which are rounded to as few bits at
+ *  @scratch. */
 typedef void (*SlFloatPairsFunc) (const SlFloatGemm *gemm, gint32 first, gint32 end, const SlFloatRows *rows, gint32 depth, gfloat *c,
                                   gsize c_stride, guint16 *scratch);
-/** SL_FLOAT_PAIRS_SCRATCH: room for @rows rows of @depth. */
-#define SL_FLOAT_PAIRS_SCRATCH(rows, depth) (((gsize) (rows) * ((gsize) (depth) + 1) + 32) * sizeof (guint16))
+/** SL_FLOAT_PAIRS_SCRATCH: room for @rows rows of @depth, and of SL_FLOAT_HALF. */
+#define SL_FLOAT_PAIRS_SCRATCH(rows, depth) (((gsize) (rows) * ((gsize) (depth) + 12) + 32) * sizeof (guint16))
 
 /**
  * SlFloatIsa:
@@ -172,7 +181,9 @@ void sl_float_isa_force (const SlFloatIsa *isa);
 const SlFloatIsa *sl_float_isa_lesser (const SlFloatIsa *isa);
 /** sl_float_pairs: (nullable): products of bfloat16 in tiles as @isa has them, where this processor has such instructions. */
 SlFloatPairsFunc sl_float_pairs (const SlFloatIsa *isa);
-/** sl_float_pairs_forbid: for tests: sl_float_pairs() finds none from now on, or does again. */
+/** sl_float_halves: (nullable): products and short sums of binary16 in tiles as @isa has them, the same. */
+SlFloatPairsFunc sl_float_halves (const SlFloatIsa *isa);
+/** sl_float_pairs_forbid: for tests: sl_float_pairs() and sl_float_halves() find none from now on, or do again. */
 void sl_float_pairs_forbid (gboolean forbidden);
 /** sl_float_isas: every instruction set this build and this machine have, the base set first, the best last. */
 guint sl_float_isas (const SlFloatIsa *isas[SL_FLOAT_MAX_ISAS]);

@@ -32,6 +32,9 @@
 #define FEW_ROWS 64
 /* Products of pairs take as long as this part of as many of floats, the rounding of activations included. */
 #define PAIRS_STEP 0.6
+/* The largest weights of arithmetic of binary16, and what activations are brought to at most. */
+#define HALVES_MOST 1024
+#define HALVES_TOP 16384
 /* Elements of a work item of an addition, and how many of them are moved in a microsecond; of a softmax. */
 #define PIECE 16384
 #define MOVED 8e3
@@ -241,12 +244,21 @@ deep_run_length (const SlFloatLayer *layer, gint32 lanes)
   return layer->depth / rows / (deep_taps_apart (layer, lanes) ? layer->window.filter_w : 1);
 }
 
-/* Whether @isa multiplies the layer's activations and weights as pairs of 16 bits. */
+/* (nullable): how @isa multiplies activations and weights of 16 bits. */
+static SlFloatPairsFunc
+pairs_of (const SlFloatLayer *layer, const SlFloatIsa *isa)
+{
+  return layer->precision == SL_PRECISION_BF16   ? sl_float_pairs (isa)
+         : layer->precision == SL_PRECISION_FP16 ? sl_float_halves (isa)
+                                                 : NULL;
+}
+
+/* Whether @isa multiplies the layer's so. */
 static gboolean
 goes_by_pairs (const SlFloatLayer *layer, const SlFloatIsa *isa)
 {
-  return layer->precision == SL_PRECISION_BF16 && (layer->mode == SL_FLOAT_DIRECT || layer->mode == SL_FLOAT_WINDOW) && layer->groups == 1
-         && layer->depth >= LEAST_DEPTH && sl_float_pairs (isa) != NULL;
+  return (layer->mode == SL_FLOAT_DIRECT || layer->mode == SL_FLOAT_WINDOW) && layer->groups == 1 && layer->depth >= LEAST_DEPTH
+         && pairs_of (layer, isa) != NULL;
 }
 
 /* Multiply-adds of a row of the output with those of empty lanes, and what takes as long. */
@@ -343,6 +355,16 @@ are_halves (const SlTensor *weights)
   return TRUE;
 }
 
+/* The power of two that times the largest of @weights is no more than SL_FLOAT_HALVES_REACH, within the range of binary16. */
+static gfloat
+reach_of (const SlTensor *weights)
+{
+  gfloat reach = HALVES_TOP;
+  while (reach > 1 && !are_within (weights, SL_FLOAT_HALVES_REACH / reach))
+    reach /= 2;
+  return reach;
+}
+
 /* Whether the weights of each channel are whole multiples of a step, as those of files that keep them in 8 bits. */
 static gboolean
 are_bytes (const SlFloatLayer *layer, const SlTensor *weights)
@@ -363,16 +385,22 @@ choose_weights (SlFloatLayer *layer, const SlTensor *weights)
   const gboolean tiles = (layer->mode == SL_FLOAT_DIRECT || layer->mode == SL_FLOAT_WINDOW) && !layer->deep && layer->depth >= LEAST_DEPTH;
   if (!tiles || isa->gemm_half == NULL)
     return;
-  if (layer->precision != SL_PRECISION_BF16 && (layer->precision == SL_PRECISION_FP16 || layer->rows <= FEW_ROWS)
-      && are_bytes (layer, weights))
+  if (layer->precision == SL_PRECISION_FP16 && goes_by_pairs (layer, isa) && are_within (weights, HALVES_MOST)) {
+    layer->weights = SL_FLOAT_HALF;
+    layer->pairs = pairs_of (layer, isa);
+    layer->gemm.reach = reach_of (weights);
+  } else if (layer->precision != SL_PRECISION_BF16 && (layer->precision == SL_PRECISION_FP16 || layer->rows <= FEW_ROWS)
+             && are_bytes (layer, weights))
     layer->weights = SL_FLOAT_BYTES;
   else if (layer->precision == SL_PRECISION_FP16
              ? are_within (weights, SL_HALF_MOST)
              : layer->precision == SL_PRECISION_FLOAT && layer->rows <= FEW_ROWS && are_halves (weights))
     layer->weights = SL_FLOAT_HALF;
-  else if (layer->precision == SL_PRECISION_BF16 && are_within (weights, SL_BFLOAT_MOST))
+  else if (layer->precision == SL_PRECISION_BF16 && are_within (weights, SL_BFLOAT_MOST)) {
     layer->weights = goes_by_pairs (layer, isa) ? SL_FLOAT_PAIRS : SL_FLOAT_BFLOAT;
-  if (layer->weights == SL_FLOAT_PAIRS)
+    layer->pairs = layer->weights == SL_FLOAT_PAIRS ? pairs_of (layer, isa) : NULL;
+  }
+  if (layer->pairs != NULL)
     layer->cost_us = (guint) (layer->cost_us * PAIRS_STEP);
 }
 
@@ -385,9 +413,8 @@ set_multiply (SlFloatLayer *layer, SlHost *host)
                     : layer->weights == SL_FLOAT_BFLOAT ? isa->gemm_bfloat
                     : layer->weights == SL_FLOAT_BYTES  ? isa->gemm_bytes
                                                         : isa->gemm;
-  if (layer->weights != SL_FLOAT_PAIRS)
+  if (layer->pairs == NULL)
     return;
-  layer->pairs = sl_float_pairs (isa);
   layer->scratch = &host->scratch;
   sl_host_need_scratch (host, SL_FLOAT_PAIRS_SCRATCH (isa->max_rows, layer->depth));
 }

@@ -103,7 +103,7 @@ run_item (const void *data, guint item, guint thread)
   const gint32 end = (gint32) ((gint64) m->registers * (p + 1) / m->panels);
   gfloat *packed = (gfloat *) (gpointer) (m->scratch->memory + m->scratch->bytes * thread);
   const SlFloatPanel panel = { packed, 0, MIN (end * isa->lanes, m->columns) - first, end - begin, 0 };
-  const SlFloatGemm gemm = { &panel, m->zeros, NULL, -INFINITY, INFINITY };
+  const SlFloatGemm gemm = { &panel, m->zeros, NULL, -INFINITY, INFINITY, 0 };
   const gfloat *a = run->a + sl_matmul_operand (m->a, m->output, matrix) * (gsize) m->rows * (gsize) m->depth;
   pack_columns (m, &panel, run->b + sl_matmul_operand (m->b, m->output, matrix) * (gsize) m->depth * (gsize) m->columns, first, packed);
   const gint32 last = MIN ((part + 1) * m->part_rows, m->rows);

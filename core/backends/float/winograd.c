@@ -166,7 +166,7 @@ find_outputs (const SlFloatLayer *layer, gfloat *y, Tile tile, gfloat *out[4])
 static void
 multiply (const SlFloatLayer *layer, gint32 n, const gfloat *in, gfloat *sums)
 {
-  const SlFloatGemm gemm = { layer->gemm.panels, layer->zeros, NULL, -INFINITY, INFINITY };
+  const SlFloatGemm gemm = { layer->gemm.panels, layer->zeros, NULL, -INFINITY, INFINITY, 0 };
   const gint32 most = layer->isa->max_rows, depth = layer->window.channels, stride = to_registers (layer, depth);
   const gsize out_stride = (gsize) to_registers (layer, layer->channels);
   const gsize in_apart = apart (layer, depth), out_apart = apart (layer, layer->channels);
