@@ -22,7 +22,7 @@ char *sl_default_model_find (GError **error);
 /** Confidences from which objects of the code finder count (docs/codes.md): as its file has it; where it is known that they read; and that they do not. */
 #define SL_FINDER_THRESHOLD 0.6
 #define SL_FINDER_READ_THRESHOLD 0.4
-#define SL_FINDER_UNREAD_THRESHOLD 0.8
+#define SL_FINDER_UNREAD_THRESHOLD 0.9
 
 /**
  * sl_default_model_is_finder:

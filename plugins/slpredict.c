@@ -538,7 +538,7 @@ install_properties (GObjectClass *object_class, GstElementClass *const children[
       "read", "Read codes",
       "Read what the codes say that the model finds, by slread, which is inside as \"read\"; frames come out then, and no lines. "
       "With track=true each code is read once. Of what the code finder finds, where neither model nor threshold is stated and post-messages is "
-      "off, qr and matrix then count from 0.4 on where they read, and from 0.8 on where they do not and a reader here reads such codes. The signal and slpublish tell what was read; messages of post-messages do not",
+      "off, codes then count from 0.4 on where they read, and where a reader here could read them and does not from 0.9 on (qr, matrix), 0.75 (stacked) or 0.7 (linear). The signal and slpublish tell what was read; messages of post-messages do not",
       FALSE, G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_READY));
   g_object_class_install_property (
     object_class, PROP_DROPPED,

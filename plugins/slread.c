@@ -99,9 +99,10 @@ static const SlProperty properties[] = {
     "frames, 0..1; 1 = it stays as it is",
     SL_PROPERTY_DOUBLE, AT (unread_weight), 0, 1, 0.8, NULL, TRUE },
   { "unread-threshold", "Threshold of what does not read",
-    "Confidence from which an object called qr or matrix counts that a reader here could read and did not; one that reads, or did, counts from any, "
-    "and linear, stacked and what was not tried or cannot be read from 0.6. Others are left out. 0 = all count; slpredict sets it where it "
-    "reads, neither model nor threshold is stated and post-messages is off",
+    "Confidence from which an object called qr or matrix counts that a reader here could read and did not, though it has 64 pixels on its shorter "
+    "side; stacked from 0.15 less, linear of 128 pixels on its longer side from 0.2 less. One that reads, or did, counts from any, and what is "
+    "smaller, was not tried or cannot be read from 0.6. Others are left out. 0 = all count; slpredict sets it to 0.9 where it reads, neither model "
+    "nor threshold is stated and post-messages is off",
     SL_PROPERTY_DOUBLE, AT (unread_threshold), 0, 1, 0, NULL, TRUE },
 };
 
@@ -175,20 +176,33 @@ doubt (GstVideoRegionOfInterestMeta *region, const SlObjectView *object, gdouble
     gst_structure_set (detection, "confidence", G_TYPE_DOUBLE, object->confidence * weight, NULL);
 }
 
+/* From which confidence on an object counts. What reads does; what should and did not has to be surer than what could not be tried. */
+static gdouble
+least_confidence (const SlObjectView *object, const SlLuma *luma, const char *label, SlReadProof proof, SlScanResult result, gdouble unread)
+{
+  const gdouble width = (object->x_max - object->x_min) * luma->width, height = (object->y_max - object->y_min) * luma->height;
+  if (proof != SL_READ_PROOF_READS)
+    return SL_FINDER_THRESHOLD;
+  if (result == SL_SCAN_FOUND)
+    return 0;
+  if (result != SL_SCAN_NOTHING || !sl_region_should_read (label, width, height))
+    return SL_FINDER_THRESHOLD;
+  return MAX (unread - sl_region_unread_slack (label), MIN (unread, SL_FINDER_THRESHOLD));
+}
+
 /* @result: of reading @region, in this frame or, where it is @track's (nullable), in one before. A track that counts does so for good. */
 static void
-judge (SlRead *self, GstVideoRegionOfInterestMeta *region, const SlObjectView *object, SlReadTrack *track, SlScanResult result,
-       const Settings *settings)
+judge (SlRead *self, const SlLuma *luma, GstVideoRegionOfInterestMeta *region, const SlObjectView *object, SlReadTrack *track,
+       SlScanResult result, const Settings *settings)
 {
-  const SlReadProof proof = sl_region_reader_proof (self->regions, sl_region_type_name (region));
-  const gboolean says = proof == SL_READ_PROOF_READS, tried = result == SL_SCAN_FOUND || result == SL_SCAN_NOTHING;
-  const gdouble least = !says || !tried ? SL_FINDER_THRESHOLD : result == SL_SCAN_FOUND ? 0 : settings->unread_threshold;
+  const char *label = sl_region_type_name (region);
+  const SlReadProof proof = sl_region_reader_proof (self->regions, label);
   if (settings->unread_threshold <= 0 || proof == SL_READ_PROOF_FOREIGN || (track != NULL && track->counts))
     return;
-  if (object->confidence < least)
+  if (object->confidence < least_confidence (object, luma, label, proof, result, settings->unread_threshold))
     g_ptr_array_add (self->left_out, region);
   else if (track != NULL)
-    track->counts = tried || !says;
+    track->counts = proof != SL_READ_PROOF_READS || result == SL_SCAN_FOUND || result == SL_SCAN_NOTHING;
 }
 
 /* An object that had most of a frame's time and was not done is one that takes long. Of one that had only what others left nothing is known: the
@@ -255,7 +269,7 @@ read_region (SlRead *self, const SlLuma *luma, guint place, const Settings *sett
     return;
   SlReadTrack *track = object.object_id > 0 ? sl_read_memory_track (self->memory, object.object_id) : NULL;
   const SlScanResult result = kinds != 0 ? try_region (self, luma, region, &object, kinds, place, track, settings) : SL_SCAN_UNTRIED;
-  judge (self, region, &object, track, result, settings);
+  judge (self, luma, region, &object, track, result, settings);
 }
 
 static void

@@ -54,19 +54,23 @@ static const Attempt attempts[] = {
   { SL_READ_MATRIX, 0, TRUE, FALSE, TRUE, FALSE },  { SL_READ_QR, 1, FALSE, TRUE, FALSE, FALSE },
 };
 
-/* What a code may be that the finder calls so; it takes some kinds for one another. @proof: which of them a code mostly is whose reading says whether
- * it is one; 0 = none. */
+/* What a code may be that the finder calls so; it takes some kinds for one another. @proof: which of them a code mostly is. @slack: how much less
+ * its not reading says than that of a matrix, as a confidence: bars are often worn, bent or of a kind that no reader knows. @side: pixels of a side
+ * from which it should read, the longer one where @along. */
 typedef struct
 {
   const char *label;
   guint kinds, proof;
+  double slack;
+  gboolean along;
+  gint side;
 } Label;
 
 static const Label labels[] = {
-  { "qr", SL_READ_QR | SL_READ_MATRIX, SL_READ_QR },
-  { "matrix", SL_READ_MATRIX | SL_READ_QR, SL_READ_MATRIX },
-  { "linear", SL_READ_LINEAR, 0 },
-  { "stacked", SL_READ_STACKED | SL_READ_LINEAR, 0 },
+  { "qr", SL_READ_QR | SL_READ_MATRIX, SL_READ_QR, 0, FALSE, 64 },
+  { "matrix", SL_READ_MATRIX | SL_READ_QR, SL_READ_MATRIX, 0, FALSE, 64 },
+  { "linear", SL_READ_LINEAR, SL_READ_LINEAR, 0.2, TRUE, 128 },
+  { "stacked", SL_READ_STACKED | SL_READ_LINEAR, SL_READ_STACKED, 0.15, FALSE, 64 },
 };
 
 /* (nullable) */
@@ -114,6 +118,20 @@ sl_region_reader_proof (const SlRegionReader *reader, const char *label)
   if (found == NULL)
     return SL_READ_PROOF_FOREIGN;
   return (found->proof & sl_scan_kinds (reader->scan)) != 0 ? SL_READ_PROOF_READS : SL_READ_PROOF_NONE;
+}
+
+gboolean
+sl_region_should_read (const char *label, double width, double height)
+{
+  const Label *found = find_label (label);
+  return found != NULL && (found->along ? MAX (width, height) : MIN (width, height)) >= found->side;
+}
+
+double
+sl_region_unread_slack (const char *label)
+{
+  const Label *found = find_label (label);
+  return found != NULL ? found->slack : 0;
 }
 
 /* FALSE when nothing of @box is inside the frame. */

@@ -29,9 +29,14 @@ typedef enum
   SL_READ_PROOF_NONE,
   SL_READ_PROOF_READS
 } SlReadProof;
-/** sl_region_reader_proof: a matrix that reads is one, and one of a kind that can be read here and does not is more often none. Linear codes are read
- *  where none are, too. */
+/** sl_region_reader_proof: what reads is a code, and what is large enough to be read, of a kind that can be read here, and is not is more often
+ *  none. */
 SlReadProof sl_region_reader_proof (const SlRegionReader *reader, const char *label);
+/** sl_region_should_read: whether a code called @label, so many pixels of the frame wide and high, has enough of them to read as a rule. Not
+ *  reading says nothing of smaller ones. */
+gboolean sl_region_should_read (const char *label, double width, double height);
+/** sl_region_unread_slack: how much less confidence is enough for one called @label that does not read than for a matrix. */
+double sl_region_unread_slack (const char *label);
 /** sl_region_reader_wait: until the reader is done with what came before; FALSE where it is not at @deadline. */
 gboolean sl_region_reader_wait (SlRegionReader *reader, gint64 deadline);
 /**

@@ -30,7 +30,8 @@ def overlap(a, b):
 
 
 def found_on(name):
-    out = run("predict", "--json", os.path.join(SAMPLES, name), env=HERE).expect(0, TOLD).out
+    """By the finder alone: a code that does not read counts less by default."""
+    out = run("predict", "--json", "--threshold", "0.6", os.path.join(SAMPLES, name), env=HERE).expect(0, TOLD).out
     objects = json.loads(out.splitlines()[0])["objects"]
     return [(o["detection"]["label"], [o[k] for k in "xywh"]) for o in objects]
 

@@ -141,15 +141,15 @@ test_patience (void)
   teardown (&line);
 }
 
-/* Whether the only object of a frame is left on it. @symbol: (nullable): what is drawn there */
+/* Whether the only object of a frame is left on it, which is where @place would be. @symbol: (nullable): what is drawn */
 static gboolean
-counts (TestLine *line, const TestSymbol *symbol, const char *label, gint id, double confidence)
+counts_at (TestLine *line, const TestSymbol *symbol, const TestSymbol *place, const char *label, gint id, double confidence)
 {
   SlPredictionView view = { .width = 640, .height = 480 };
   SlPredictionReader reader;
   GstBuffer *in = new_frame (0, symbol);
   sl_prediction_reader_init (&reader);
-  add_sure_region (in, label, symbol != NULL ? symbol : &qr, id, confidence);
+  add_sure_region (in, label, place, id, confidence);
   g_assert_cmpint (gst_harness_push (line->harness, in), ==, GST_FLOW_OK);
   GstBuffer *out = gst_harness_pull (line->harness);
   sl_prediction_reader_read (&reader, out, &view);
@@ -161,34 +161,54 @@ counts (TestLine *line, const TestSymbol *symbol, const char *label, gint id, do
   return found;
 }
 
-/* What a matrix has to be sure of depends on whether it reads, where a reader could say; of others, and of what was not tried, it is one number. */
+static gboolean
+counts (TestLine *line, const TestSymbol *symbol, const char *label, gint id, double confidence)
+{
+  return counts_at (line, symbol, symbol != NULL ? symbol : &qr, label, id, confidence);
+}
+
+/* How sure an object has to be depends on whether it reads, where a reader could say and it is large enough to; of others, and of what was not
+ * tried, it is one number. */
 static void
 test_unread (void)
 {
+  static const TestSymbol large = { 320, 240, 140.0 / TEST_QR_SIDE, 0 }, medium = { 320, 240, 100.0 / TEST_QR_SIDE, 0 },
+                          little = { 320, 240, 60.0 / TEST_QR_SIDE, 0 };
   static const struct
   {
     const char *properties, *label;
-    gboolean drawn;
+    const TestSymbol *symbol, *place;
     double confidence;
     gboolean counts;
   } cases[] = {
-    { "", "qr", FALSE, 0.1, TRUE },
-    { "unread-threshold=0.8", "qr", TRUE, 0.3, TRUE },
-    { "unread-threshold=0.8", "qr", FALSE, 0.79, FALSE },
-    { "unread-threshold=0.8", "qr", FALSE, 0.81, TRUE },
-    { "unread-threshold=0.9", "qr", FALSE, 0.81, FALSE },
-    { "unread-threshold=0.8", "linear", FALSE, 0.59, FALSE },
-    { "unread-threshold=0.8", "linear", FALSE, 0.61, TRUE },
-    { "unread-threshold=0.8", "stacked", FALSE, 0.59, FALSE },
-    { "unread-threshold=0.8", "stacked", FALSE, 0.61, TRUE },
-    { "unread-threshold=0.8", "person", FALSE, 0.1, TRUE },
-    { "unread-threshold=0.8 classes=linear", "qr", TRUE, 0.59, FALSE },
-    { "unread-threshold=0.8 classes=linear", "qr", FALSE, 0.61, TRUE },
+    { "", "qr", NULL, &large, 0.1, TRUE },
+    { "unread-threshold=0.8", "qr", &qr, &qr, 0.3, TRUE },
+    { "unread-threshold=0.8", "qr", NULL, &large, 0.79, FALSE },
+    { "unread-threshold=0.8", "qr", NULL, &large, 0.81, TRUE },
+    { "unread-threshold=0.9", "qr", NULL, &large, 0.81, FALSE },
+    { "unread-threshold=0.9", "qr", NULL, &medium, 0.81, FALSE },
+    { "unread-threshold=0.9", "qr", NULL, &little, 0.61, TRUE },
+    { "unread-threshold=0.9", "qr", NULL, &little, 0.59, FALSE },
+    { "unread-threshold=0.5", "qr", NULL, &large, 0.51, TRUE },
+    { "unread-threshold=0.9", "linear", &linear, &linear, 0.3, TRUE },
+    { "unread-threshold=0.9", "linear", NULL, &large, 0.69, FALSE },
+    { "unread-threshold=0.9", "linear", NULL, &large, 0.71, TRUE },
+    { "unread-threshold=0.9", "linear", NULL, &medium, 0.61, TRUE },
+    { "unread-threshold=0.9", "linear", NULL, &medium, 0.59, FALSE },
+    { "unread-threshold=0.7", "linear", NULL, &large, 0.61, TRUE },
+    { "unread-threshold=0.7", "linear", NULL, &large, 0.59, FALSE },
+    { "unread-threshold=0.9", "stacked", NULL, &little, 0.59, FALSE },
+    { "unread-threshold=0.9", "stacked", NULL, &little, 0.61, TRUE },
+    { "unread-threshold=0.9", "stacked", NULL, &medium, 0.76, TRUE },
+    { "unread-threshold=0.8", "person", NULL, &large, 0.1, TRUE },
+    { "unread-threshold=0.8 classes=linear", "qr", &qr, &qr, 0.59, FALSE },
+    { "unread-threshold=0.8 classes=linear", "qr", NULL, &large, 0.61, TRUE },
   };
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
     g_autofree char *launch = g_strdup_printf ("slread time-limit=600000 %s", cases[i].properties);
     TestLine line = test_line_open (launch, NULL, CAPS);
-    g_assert_cmpint (counts (&line, cases[i].drawn ? &qr : NULL, cases[i].label, 0, cases[i].confidence), ==, cases[i].counts);
+    g_test_message ("case %u", i);
+    g_assert_cmpint (counts_at (&line, cases[i].symbol, cases[i].place, cases[i].label, 0, cases[i].confidence), ==, cases[i].counts);
     teardown (&line);
   }
 }
@@ -202,6 +222,8 @@ test_unread_unreadable (void)
     TestLine line = test_line_open (launch, NULL, CAPS);
     g_assert_cmpint (counts (&line, NULL, "matrix", 0, 0.7), ==, (sl_readers[i]->kinds & SL_READ_MATRIX) == 0);
     g_assert_false (counts (&line, NULL, "matrix", 0, 0.59));
+    g_assert_cmpint (counts (&line, NULL, "stacked", 0, 0.64), ==, (sl_readers[i]->kinds & SL_READ_STACKED) == 0);
+    g_assert_false (counts (&line, NULL, "stacked", 0, 0.59));
     teardown (&line);
   }
 }
@@ -226,7 +248,7 @@ test_unread_tracks (void)
 static void
 test_unread_untried (void)
 {
-  const TestSymbol dot = { 20, 20, 0.2, 0 };
+  const TestSymbol dot = { 40, 40, 66.0 / TEST_QR_SIDE, 0 };
   TestLine line = test_line_open ("slread time-limit=600000 unread-threshold=0.8", NULL, CAPS);
   SlPredictionView view = { .width = 640, .height = 480 };
   SlPredictionReader reader;
@@ -429,17 +451,17 @@ test_thresholds (void)
   GstElement *predict = gst_object_ref_sink (gst_element_factory_make ("slpredict", NULL));
   assert_thresholds (predict, -1, -1, -1);
   g_object_set (predict, "read", TRUE, NULL);
-  assert_thresholds (predict, -1, 0.4, 0.8);
+  assert_thresholds (predict, -1, 0.4, 0.9);
   g_object_set (predict, "threshold", 0.5, NULL);
   assert_thresholds (predict, 0.5, 0.5, 0);
   g_object_set (predict, "threshold", -1.0, NULL);
-  assert_thresholds (predict, -1, 0.4, 0.8);
+  assert_thresholds (predict, -1, 0.4, 0.9);
   g_object_set (predict, "post-messages", TRUE, NULL);
   assert_thresholds (predict, -1, -1, 0);
   g_object_set (predict, "post-messages", FALSE, "model", "ssd.tflite", NULL);
   assert_thresholds (predict, -1, -1, 0);
   g_object_set (predict, "model", NULL, NULL);
-  assert_thresholds (predict, -1, 0.4, 0.8);
+  assert_thresholds (predict, -1, 0.4, 0.9);
   g_object_set (predict, "read", FALSE, NULL);
   assert_thresholds (predict, -1, -1, -1);
   g_object_set (predict, "threshold", 0.7, "read", TRUE, NULL);

@@ -276,11 +276,17 @@ test_kinds (void)
     g_assert_cmpint (sl_region_reader_proof (reader, "qr"), ==, SL_READ_PROOF_READS);
     g_assert_cmpint (sl_region_reader_proof (reader, "matrix"), ==,
                      (kinds & SL_READ_MATRIX) != 0 ? SL_READ_PROOF_READS : SL_READ_PROOF_NONE);
-    g_assert_cmpint (sl_region_reader_proof (reader, "linear"), ==, SL_READ_PROOF_NONE);
-    g_assert_cmpint (sl_region_reader_proof (reader, "stacked"), ==, SL_READ_PROOF_NONE);
+    g_assert_cmpint (sl_region_reader_proof (reader, "linear"), ==, SL_READ_PROOF_READS);
+    g_assert_cmpint (sl_region_reader_proof (reader, "stacked"), ==,
+                     (kinds & SL_READ_STACKED) != 0 ? SL_READ_PROOF_READS : SL_READ_PROOF_NONE);
     g_assert_cmpint (sl_region_reader_proof (reader, "label"), ==, SL_READ_PROOF_FOREIGN);
     g_assert_cmpint (sl_region_reader_proof (reader, NULL), ==, SL_READ_PROOF_FOREIGN);
   }
+  g_assert_true (sl_region_should_read ("qr", 64, 80));
+  g_assert_false (sl_region_should_read ("qr", 63, 80));
+  g_assert_true (sl_region_should_read ("linear", 30, 128));
+  g_assert_false (sl_region_should_read ("linear", 127, 127));
+  g_assert_false (sl_region_should_read ("label", 1000, 1000));
   g_assert_null (sl_region_reader_new ("nobody"));
   sl_region_reader_free (NULL);
 }
