@@ -157,6 +157,35 @@ def marker(rng, stock, picture, box, ink):
     paint(picture, int(x), int(y), cv2.resize(cells, (side, side), interpolation=cv2.INTER_NEAREST), np.minimum(ink, 60))
 
 
+def markers(rng, stock, picture, box, ink):
+    """Boards of markers that cameras are calibrated with: in rows, or in the light squares of a chessboard."""
+    x, y, w, h = box
+    columns = int(rng.integers(2, 8))
+    step = w / columns
+    rows = int(np.clip(h / step, 1, 10))
+    squares = rng.random() < 0.5
+    for r in range(rows):
+        for c in range(columns):
+            at = (x + c * step, y + r * step, step, step)
+            if squares and (r + c) % 2:
+                cv2.rectangle(picture, (int(at[0]), int(at[1])), (int(at[0] + step), int(at[1] + step)), ink.tolist(), -1)
+                continue
+            gap = step * rng.uniform(0.12, 0.24)
+            marker(rng, stock, picture, (at[0] + gap, at[1] + gap, step - 2 * gap, step - 2 * gap), ink)
+
+
+def circles(rng, stock, picture, box, ink):
+    """Rows of dots, straight or one row between the other's dots: calibration boards, holes, dominoes."""
+    x, y, w, h = [int(v) for v in box]
+    step = max(5, int(min(w, h) / rng.integers(3, 12)))
+    radius = max(1, int(step * rng.uniform(0.15, 0.42)))
+    between, outlined = rng.random() < 0.4, rng.random() < 0.15
+    for r in range(max(1, h // step)):
+        for c in range(max(1, w // step)):
+            at = x + c * step + step // 2 + (step // 2 if between and r % 2 else 0)
+            cv2.circle(picture, (at, y + r * step + step // 2), radius, ink.tolist(), 1 if outlined else -1, cv2.LINE_AA)
+
+
 def sign(rng, stock, picture, box, ink):
     """One to four lines of large letters, often in a frame."""
     x, y, w, h = [int(v) for v in box]
@@ -217,6 +246,31 @@ def retail_digits(rng, stock, picture, place, symbol, paper, ink):
             paint(picture, int(x), int(top + height - size * 0.2), stock.line(rng, size, max(2, int(size * 0.6)), True), ink)
 
 
+def peen(rng, picture, place, symbol):
+    """A symbol of dents in metal: round, a light and a dark side each, or darker or lighter than what is around them."""
+    left, top, width, height = place
+    rows, columns = symbol.shape
+    side = 7
+    y, x = np.mgrid[0:side, 0:side] - 3.0
+    dots = np.kron(symbol.astype(np.float32), (x * x + y * y <= rng.uniform(1.5, 3.4) ** 2).astype(np.float32))
+    dots = cv2.resize(dots, (width, height), interpolation=cv2.INTER_AREA)
+    part = picture[top:top + height, left:left + width]
+    if part.shape[:2] != dots.shape:
+        return
+    if rng.random() < 0.7:
+        part += (rng.uniform(60, 200) + rng.normal(0, 10, (height, width, 1)) - part) * rng.uniform(0.4, 1)
+    deep = rng.uniform(35, 120)
+    module = width / columns
+    if rng.random() < 0.5 and module > 3:
+        a = rng.uniform(0, 6.28)
+        d = np.float32([[1, 0, np.cos(a) * module * 0.22], [0, 1, np.sin(a) * module * 0.22]])
+        away = np.float32([[1, 0, -d[0, 2]], [0, 1, -d[1, 2]]])
+        relief = cv2.warpAffine(dots, d, (width, height)) - cv2.warpAffine(dots, away, (width, height))
+        part += (relief * deep - dots * rng.uniform(0, 60))[..., None]
+    else:
+        part += (dots * deep * rng.choice([-1, 1]))[..., None]
+
+
 def code(rng, stock, picture, box, label, surface):
     """A code of class `label` in the box with its quiet zone; its corners, or None when the box is too small."""
     x, y, w, h = box
@@ -224,7 +278,7 @@ def code(rng, stock, picture, box, label, surface):
     rows, columns = symbol.shape
     ratio = columns / rows
     if label == 'linear':
-        ratio = rng.uniform(1.1, 4.5) if symbology in (13, 34, 37) else rng.uniform(1.3, 9)
+        ratio = rng.uniform(1.1, 4.5) if symbology in (13, 34, 37) else rng.uniform(4, 12) if columns > 250 else rng.uniform(1.3, 9)
     elif label == 'stacked':
         ratio *= rng.uniform(0.75, 1.3)
     if rng.random() < 0.12 and label in ('linear', 'stacked'):
@@ -238,6 +292,10 @@ def code(rng, stock, picture, box, label, surface):
     quiet = rng.choice([0.5, 1, 2, 4, 10]) * max(module, 0.5) + 1
     width, height = int(max(5, width - 2 * quiet)), int(max(5, height - 2 * min(quiet, height / 6)))
     left, top = int(x + (w - width) * rng.uniform(0.3, 0.7)), int(y + (h - height) * rng.uniform(0.3, 0.7))
+    corners = [(left, top), (left + width, top), (left + width, top + height), (left, top + height)]
+    if symbology == 71 and max(rows, columns) <= 36 and min(left, top) >= 0 and rng.random() < 0.2:
+        peen(rng, picture, (left, top, width, height), symbol)
+        return corners
     paper, ink = surface
     darkness = rng.random()
     if darkness < 0.5 or paper.mean() < 110:
@@ -248,15 +306,15 @@ def code(rng, stock, picture, box, label, surface):
         paper = patch
     ink = colour(rng, 0, 45) if rng.random() < 0.8 else colour(rng, 0, 110)
     ink = np.minimum(ink, paper * 0.62)
-    if rng.random() < 0.06:
-        ink = paper + (ink - paper) * rng.uniform(0.35, 0.6)
-    if rng.random() < 0.05 and label in ('qr', 'matrix', 'linear'):
+    if rng.random() < (0.06 if label != 'matrix' and columns < 250 else 0.14):
+        ink = paper + (ink - paper) * rng.uniform(0.3, 0.6)
+    if rng.random() < (0.05 if label != 'matrix' else 0.13) and label in ('qr', 'matrix', 'linear'):
         q = int(quiet) + 2
         cv2.rectangle(picture, (left - q, top - q), (left + width + q - 1, top + height + q - 1), ink.tolist(), -1)
         ink = paper
     if label != 'linear' and rng.random() < 0.5:
         symbol = np.rot90(symbol, int(rng.choice([0, 2])))
-    mask = draw_symbol(rng, symbol, width, height, label in ('qr', 'matrix') and rng.random() < 0.07)
+    mask = draw_symbol(rng, symbol, width, height, label in ('qr', 'matrix') and symbology != 57 and rng.random() < 0.07)
     if rng.random() < 0.04:
         mask = mask * (cv2.resize(rng.random((12, 12), np.float32), (width, height)) > 0.15)
     paint(picture, left, top, mask, ink)
@@ -275,12 +333,20 @@ def code(rng, stock, picture, box, label, surface):
         size = max(3, height * rng.uniform(0.12, 0.24))
         text = stock.line(rng, size, width)
         paint(picture, left + max(0, (width - text.shape[1]) // 2), top + height + 1, text, ink)
-    return [(left, top), (left + width, top), (left + width, top + height), (left, top + height)]
+    return corners
 
 
-FILLERS = [(table, 2), (crossword, 1), (keyboard, 1), (bars, 2), (logo, 3), (chessboard, 1), (marker, 1), (sign, 2)]
-DECOYS = [(table, 1), (crossword, 1), (keyboard, 1), (bars, 2), (logo, 1), (chessboard, 3), (marker, 2), (sign, 2),
-          (paragraph, 2), (patch, 3)]
+FILLERS = [(table, 2), (crossword, 1), (keyboard, 1), (bars, 2), (logo, 3), (chessboard, 1), (marker, 1), (markers, 1), (circles, 1), (sign, 2)]
+DECOYS = [(table, 1), (crossword, 1), (keyboard, 1), (bars, 2), (logo, 1), (chessboard, 3), (marker, 2), (markers, 3), (circles, 2),
+          (sign, 3), (paragraph, 2), (patch, 3)]
+SHARES = {'qr': 0.23, 'matrix': 0.31, 'linear': 0.28, 'stacked': 0.18}
+
+
+def any_class(rng, stock):
+    """One of the classes; those that are harder to find come more often."""
+    names = list(stock.symbols)
+    shares = np.array([SHARES[n] for n in names])
+    return names[rng.choice(len(names), p=shares / shares.sum())]
 
 
 def divide(rng, box, depth):
@@ -347,7 +413,6 @@ def carrier(rng, stock, w, h, codes, main=None):
     """
     picture, paper, ink = surface_of(rng, stock, w, h)
     found = []
-    names = list(stock.symbols)
     spots = []
     if main:
         cw, ch = w * main, h * main
@@ -364,11 +429,11 @@ def carrier(rng, stock, w, h, codes, main=None):
     for cell in cells:
         if rng.random() < 0.85:
             fill(rng, stock, picture, cell, (paper, ink))
-    same = names[rng.integers(0, len(names))] if rng.random() < 0.4 else None
+    same = any_class(rng, stock) if rng.random() < 0.4 else None
     if main and not codes:
         one_of(rng, DECOYS)(rng, stock, picture, spots.pop(), ink)
     for spot in spots:
-        label = same or names[rng.integers(0, len(names))]
+        label = same or any_class(rng, stock)
         corners = code(rng, stock, picture, spot, label, (paper, ink))
         if corners:
             found.append((label, corners))

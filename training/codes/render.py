@@ -6,7 +6,7 @@ import cv2
 import numpy as np
 
 import symbols as symbol_store
-from carriers import Stock, carrier, code
+from carriers import Stock, any_class, carrier, code
 from textures import CALM, backgrounds, colour, octaves, text_lines
 
 SIDE = 384
@@ -204,6 +204,11 @@ class Renderer:
             at, radius = rng.uniform(0, SIDE, 2), rng.uniform(8, 90, 2)
             glow = np.exp(-(((x - at[0]) / radius[0]) ** 2 + ((y - at[1]) / radius[1]) ** 2))
             scene += glow[..., None] * rng.uniform(60, 330)
+        if rng.random() < 0.08:  # light along a can or a bottle
+            y, x = np.mgrid[0:SIDE, 0:SIDE].astype(np.float32)
+            a, at, wide = rng.choice([0, np.pi / 2, rng.uniform(0, np.pi)]), rng.uniform(0.1, 0.9) * SIDE, np.exp(rng.uniform(np.log(3), np.log(40)))
+            across = (x - SIDE / 2) * np.cos(a) + (y - SIDE / 2) * np.sin(a) + SIDE / 2 - at
+            scene += np.exp(-(across / wide) ** 2)[..., None] * rng.uniform(40, 220)
         return scene
 
     def camera(self, rng, scene, known):
@@ -274,14 +279,15 @@ class Renderer:
 
     def close(self, rng, scene):
         """One code that fills the picture, or nearly: on paper held before the camera, or a picture made by a program."""
-        names = list(self.stock.symbols)
-        label = names[rng.integers(0, len(names))]
+        label = any_class(rng, self.stock)
         surface = colour(rng, 190, 255), colour(rng, 0, 60)
         if rng.random() < 0.7:
             scene[:] = surface[0]
         w, h = np.array([SIDE, SIDE]) * np.exp(rng.uniform(np.log(0.35), np.log(1.05), 2))
         if label in ('qr', 'matrix'):
             w = h = max(w, h)
+        elif label == 'linear' and rng.random() < 0.3:  # from edge to edge
+            w = SIDE * rng.uniform(1, 1.15)
         texture = np.empty((int(h), int(w), 3), np.float32)
         texture[:] = surface[0]
         corners = code(rng, self.stock, texture, (0, 0, w, h), label, surface)

@@ -47,6 +47,11 @@ def gs1(rng):
     return f'[01]0{digits(rng, 12)}0[10]{upper(rng, int(rng.integers(3, 9)))}'
 
 
+def vehicle(rng):
+    """A vehicle's identification number."""
+    return ''.join(rng.choice(list('ABCDEFGHJKLMNPRSTUVWXYZ0123456789'), 17))
+
+
 def add_on(rng):
     return digits(rng, 12) + '+' + digits(rng, int(rng.choice([2, 5])))
 
@@ -54,12 +59,15 @@ def add_on(rng):
 KINDS = [
     ('qr', 58, 10, (), address), ('qr', 97, 2, (), between(digits, 1, 18)), ('qr', 97, 1, (), between(upper, 1, 10)),
     ('matrix', 71, 5, (), between(mixed, 1, 60)), ('matrix', 71, 2, (), between(mixed, 60, 200)), ('matrix', 71, 1, ('--dmre',), between(upper, 4, 30)),
-    ('matrix', 92, 4, (), between(mixed, 1, 80)), ('matrix', 92, 1, (), between(mixed, 80, 200)),
+    ('matrix', 71, 2, (), between(mixed, 200, 1200)),
+    ('matrix', 92, 4, (), between(mixed, 1, 80)), ('matrix', 92, 1, (), between(mixed, 80, 200)), ('matrix', 92, 1, (), between(mixed, 200, 1200)),
+    ('matrix', 57, 1, (), between(upper, 10, 60)), ('matrix', 145, 1, (), between(mixed, 1, 60)),
     ('linear', 13, 6, (), between(digits, 12, 12)), ('linear', 13, 2, (), between(digits, 7, 7)), ('linear', 13, 1, (), add_on),
-    ('linear', 34, 3, (), between(digits, 11, 11)), ('linear', 37, 1, (), between(digits, 6, 6)), ('linear', 20, 5, (), between(mixed, 3, 24)),
+    ('linear', 34, 3, (), between(digits, 11, 11)), ('linear', 37, 3, (), between(digits, 6, 6)), ('linear', 20, 5, (), between(mixed, 3, 24)),
     ('linear', 20, 2, (), between(digits, 6, 30)), ('linear', 8, 3, (), between(upper, 2, 14)), ('linear', 3, 2, (), between(digits, 4, 20)),
     ('linear', 89, 1, (), between(digits, 13, 13)), ('linear', 25, 1, (), between(upper, 4, 14)), ('linear', 18, 1, (), lambda rng: 'A' + digits(rng, 8) + 'B'),
-    ('linear', 29, 1, (), between(digits, 13, 13)), ('linear', 72, 1, (), between(digits, 13, 13)),
+    ('linear', 29, 2, (), between(digits, 13, 13)), ('linear', 72, 1, (), between(digits, 13, 13)), ('linear', 8, 2, (), vehicle),
+    ('linear', 79, 1, (), between(digits, 13, 13)), ('linear', 80, 1, (), between(digits, 13, 13)),
     ('stacked', 55, 8, (), between(mixed, 5, 200)), ('stacked', 55, 3, ('--cols=COLS',), between(mixed, 20, 300)), ('stacked', 56, 2, (), between(mixed, 5, 100)),
     ('stacked', 84, 2, (), between(mixed, 4, 40)),
 ]

@@ -314,9 +314,67 @@ def circuit(rng, s):
     return picture * (0.75 + 0.4 * octaves(rng, s, 3, 2)[..., None])
 
 
+def knit(rng, s):
+    """Stitches in rows: jumpers, rugs, treads, mesh."""
+    a, b = colour(rng, 20, 235), colour(rng, 20, 235)
+    b = a + (b - a) * rng.uniform(0.2, 1)
+    y, x = np.mgrid[0:s, 0:s].astype(np.float32)
+    step, slant = rng.uniform(6, 36), rng.uniform(0.3, 1.6)
+    zigzag = np.abs((x / step) % 2 - 1) * step * slant
+    level = 0.5 + 0.5 * np.sin((y + zigzag) * 6.28 / (step * rng.uniform(0.6, 1.6)))
+    level = level * (0.6 + 0.4 * np.abs(np.sin(x * 3.14 / step))) * (0.7 + 0.6 * octaves(rng, s, 8, 4))
+    if rng.random() < 0.4:
+        level = (level > rng.uniform(0.3, 0.6)).astype(np.float32)
+    return blend(np.broadcast_to(a, (s, s, 3)), np.broadcast_to(b, (s, s, 3)), np.clip(level, 0, 1))
+
+
+def rails(rng, s):
+    """Posts before something else: fences, railings, radiators, blinds, reeds, rows of trunks."""
+    picture = np.array(one_of(rng, [(smooth, 2), (grain, 1), (leaves, 2), (sky, 2), (things, 2)])(rng, s), np.float32)
+    step, regular = rng.uniform(8, 60), rng.uniform(0, 0.5)
+    body, lit = colour(rng, 0, 255), rng.uniform(0.6, 1.4)
+    at = 0.0
+    while at < s:
+        wide = step * rng.uniform(0.2, 0.7) if regular > 0.25 else step * 0.4
+        lean = rng.normal(0, 4) if regular > 0.25 else 0
+        points = np.array([[at, 0], [at + wide, 0], [at + wide + lean, s], [at + lean, s]], np.int32)
+        cv2.fillConvexPoly(picture, points, (body * rng.uniform(0.85, 1.15)).tolist(), cv2.LINE_AA)
+        cv2.line(picture, points[0].tolist(), points[3].tolist(), (body * lit).tolist(), max(1, int(wide / 6)))
+        at += step * (1 + rng.uniform(-regular, regular))
+    for _ in range(int(rng.integers(0, 3))):
+        y = int(rng.uniform(0, s))
+        cv2.rectangle(picture, (0, y), (s, y + int(step * 0.5)), body.tolist(), -1)
+    return np.rot90(picture, int(rng.integers(0, 2)))
+
+
+def spines(rng, s):
+    """Books side by side, records, folders."""
+    picture = np.zeros((s, s, 3), np.float32)
+    lines = text_lines(rng, 12)
+    at = 0
+    while at < s:
+        wide = int(np.exp(rng.uniform(np.log(6), np.log(60))))
+        body = colour(rng)
+        picture[:, at:at + wide] = body
+        letters = colour(rng, 190, 255) if body.mean() < 120 else colour(rng, 0, 60)
+        for _ in range(int(rng.integers(0, 3))):
+            mask = lines[rng.integers(0, len(lines))]
+            size = max(4, int(wide * rng.uniform(0.3, 0.8)))
+            mask = np.rot90(cv2.resize(mask, (max(4, mask.shape[1] * size // mask.shape[0]), size), interpolation=cv2.INTER_AREA), 3).astype(np.float32)[:s, :, None] / 255
+            y, x = int(rng.integers(0, max(1, s - mask.shape[0]))), at + max(0, (wide - size) // 2)
+            part = picture[y:y + mask.shape[0], x:x + mask.shape[1]]
+            part += (letters - part) * mask[:part.shape[0], :part.shape[1]]
+        for _ in range(int(rng.integers(0, 5))):
+            y = int(rng.integers(0, s))
+            cv2.rectangle(picture, (at, y), (at + wide - 1, y + int(rng.integers(1, 12))), letters.tolist(), -1)
+        cv2.line(picture, (at, 0), (at, s), (body * 0.4).tolist(), 1)
+        at += wide
+    return picture * (0.7 + 0.5 * octaves(rng, s, 3, 2)[..., None])
+
+
 CALM = [(smooth, 2), (grain, 3), (wood, 4), (cloth, 3), (bricks, 1), (leaves, 2), (shapes, 6), (bokeh, 4), (shelf, 3), (sky, 1),
-        (clumps, 2), (strands, 3), (collage, 6), (things, 10), (facade, 3), (circuit, 1)]
-KINDS = CALM + [(checks, 1), (stripes, 2), (grid, 1)]
+        (clumps, 2), (strands, 3), (collage, 6), (things, 10), (facade, 3), (circuit, 1), (spines, 2)]
+KINDS = CALM + [(checks, 1), (stripes, 2), (grid, 1), (knit, 3), (rails, 3)]
 
 
 def one_of(rng, makers):

@@ -4,7 +4,8 @@
 # First at 224x224, then at 320x320, in bfloat16 where the CPU has it; on a GPU when there is one, else each core has a part of
 # every batch, for which it draws the views, too, and gradients are averaged. The cells around the middle of a code are asked for
 # it, at the strides that suit its size; the loss is binary cross entropy, cross entropy between classes where there is a
-# code, and complete IoU. No mosaics towards the end (Ge et al., YOLOX, 2021). Averaged weights are what is kept.
+# code, and complete IoU. No mosaics towards the end (Ge et al., YOLOX, 2021). Averaged weights are what is kept. Every few minutes
+# all that training goes on with is in OUT.pt.resume; the same command after an interruption begins there.
 import argparse
 import copy
 import math
@@ -128,6 +129,35 @@ class Optimizer:
             part.step()
 
 
+class Checkpoint:
+    """What an interrupted training goes on with: weights, averaged weights, the optimizer's means, the clock."""
+
+    def __init__(self, options):
+        self.path, self.options = options.out + '.resume', vars(options)
+
+    def load(self, model, average, optimizer, device):
+        """(seconds, steps) that are done; 0, 0 without a file of the same options."""
+        if not os.path.exists(self.path):
+            return 0, 0
+        kept = torch.load(self.path, map_location=device)
+        if kept['options'] != self.options:
+            raise SystemExit(f'{self.path} is of a training with other options, {kept["options"]}; remove it to begin anew')
+        model.load_state_dict(kept['model'])
+        average.load_state_dict(kept['average'])
+        for part, state in zip(optimizer.parts, kept['optimizer']):
+            part.load_state_dict(state)
+        return kept['seconds'], kept['step']
+
+    def save(self, model, average, optimizer, seconds, step):
+        torch.save({'options': self.options, 'model': model.state_dict(), 'average': average.state_dict(),
+                    'optimizer': [part.state_dict() for part in optimizer.parts], 'seconds': seconds, 'step': step}, self.path + '.new')
+        os.replace(self.path + '.new', self.path)
+
+    def remove(self):
+        if os.path.exists(self.path):
+            os.unlink(self.path)
+
+
 def draw(options, rank, members, size, mosaics, device):
     """Endless batches of this member's share; for a GPU the cores draw them."""
     views = data.Batches(options.sets, options.batch // members, size, mosaics, options.seed + 1000 * rank)
@@ -150,7 +180,12 @@ def train(rank, team, options):
     mosaics = multiprocessing.Value('d', options.mosaics)
     batches = draw(options, rank, team.members, size, mosaics, device)
     grids = {s: net.cells(s).to(device) for s in (224, 320)}
-    start, step, done, sums, checked = time.time(), 0, 0, torch.zeros(4), time.time()
+    checkpoint = Checkpoint(options)
+    seconds, step = checkpoint.load(model, average, optimizer, device)
+    if step and rank == 0:
+        print(f'{checkpoint.path}: goes on after {seconds / 60:.1f} min, step {step}', flush=True)
+    start, sums, checked, kept = time.time() - seconds, torch.zeros(4), time.time(), time.time()
+    done = step / options.steps if options.steps else seconds / 60 / options.minutes
     while done < 1:
         size.value = 224 if done < options.small else 320
         mosaics.value = options.mosaics if done < 0.8 else 0
@@ -173,12 +208,16 @@ def train(rank, team, options):
             mean = sums / sums[3]
             print(f'{(time.time() - start) / 60:.1f} min, step {step}, {images.shape[1]}: scores {mean[0]:.3f} boxes {mean[1]:.3f} kinds {mean[2]:.3f} rate {rate:.5f}', flush=True)
             sums.zero_()
+        if time.time() - kept > options.keep * 60:
+            kept = time.time()
+            checkpoint.save(model, average, optimizer, time.time() - start, step)
         if time.time() - checked > 600:
             checked = time.time()
             torch.save(average.state_dict(), options.out)
             report(average, options.validation, 400)
     if rank == 0:
         torch.save(average.cpu().state_dict(), options.out)
+        checkpoint.remove()
         print(f'{step} steps of {options.batch}, {(time.time() - start) / 60:.0f} minutes')
         report(average, options.validation, None)
 
@@ -207,7 +246,10 @@ def main():
     parser.add_argument('--mosaics', type=float, default=0.3, help='share of views made of four scenes, until the last fifth of the time')
     parser.add_argument('--kinds', type=float, default=1, help='weight of telling one class from another')
     parser.add_argument('--start')
+    parser.add_argument('--keep', type=float, default=3, help='minutes from one checkpoint to the next')
     options = parser.parse_args()
+    if not options.minutes and not options.steps:
+        parser.error('how long? --minutes or --steps')
     # Each normalises over its own part of a batch, which must not be too small for that.
     members = 1 if torch.cuda.is_available() else min(os.cpu_count(), max(1, options.batch // 8))
     team = Team(members, sum(p.numel() for p in net.Codes().parameters()))

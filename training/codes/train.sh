@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # `make train-codes`: from nothing to models/codes/codes.tflite and its samples. Everything between lies in the folder given.
 #   train.sh FOLDER LIBSIGHTLINE.so [MINUTES]
-# START=WEIGHTS.pt goes on from weights instead of from none.
+# START=WEIGHTS.pt goes on from weights instead of from none, START=MODEL.tflite from those of a model that this made. After an interruption the same
+# command goes on where it was.
 # Debian: apt-get install python3-torch python3-opencv python3-pil zint fonts-dejavu fonts-liberation
 set -eu
 
@@ -11,7 +12,7 @@ shipped=$here/../../models/codes
 work=${1:?usage: train.sh FOLDER LIBSIGHTLINE.so [MINUTES]}
 library=${2:?usage: train.sh FOLDER LIBSIGHTLINE.so [MINUTES]}
 minutes=${3:-90}
-start=${START:+--start $START}
+start=${START:+$(realpath "$START")}
 python=${PYTHON:-/usr/bin/python3}
 
 if ! "$python" -c 'import cv2, numpy, PIL, torch' || ! command -v zint >/dev/null; then
@@ -37,8 +38,13 @@ scenes test 909 2000
 scenes train-707 707 8000
 scenes train-808 808 12000
 scenes train-1010 1010 8000
-# shellcheck disable=SC2086
-"$python" train.py "$work/train-*" "$work/val" "$work/weights.pt" --minutes "$minutes" $start
+case $start in
+*.tflite)
+  [ -f "$work/restored.pt" ] || "$python" restore.py "$start" "$work/val" "$work/restored.pt"
+  start=$work/restored.pt
+  ;;
+esac
+"$python" train.py "$work/train-*" "$work/val" "$work/weights.pt" --minutes "$minutes" ${start:+--start "$start"}
 said=$("$python" export.py "$work/weights.pt" "$work/val" "$shipped/codes.tflite")
 echo "$said"
 "$python" eval.py "$work/test" "$shipped/codes.tflite" "$library" --weights "$work/weights.pt" --shift "${said##*--shift }"
