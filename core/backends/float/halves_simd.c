@@ -74,6 +74,9 @@ load_weights (const guint16 *at, const gint groups)
   return vcombine_f16 (vreinterpret_f16_u16 (vld1_u16 (at)), vdup_n_f16 (0));
 }
 
+/* @sum + @w * @values[@lane]. GCC 12 copies the lane into all of a register for its intrinsic; the instruction takes it from registers 0 to 15. */
+#define ADD_LANE(sum, w, values, lane) __asm__("fmla %0.8h, %1.8h, %2.h[" #lane "]" : "+w"(sum) : "w"(w), "x"(values))
+
 /* WIDE activations of each row. */
 static inline __attribute__ ((always_inline)) void
 loaded_steps (float16x8_t *part, const guint16 *const *a, gint32 k, const guint16 *weights, const gint rows, const gint groups)
@@ -87,7 +90,7 @@ loaded_steps (float16x8_t *part, const guint16 *const *a, gint32 k, const guint1
     const float16x8_t w = load_weights (weights + (gsize) ((lane) *groups * LANES), groups); \
     SL_UNROLL                                                                                \
     for (gint m = 0; m < rows; m++)                                                          \
-      part[m] = vfmaq_laneq_f16 (part[m], w, values[m], lane);                               \
+      ADD_LANE (part[m], w, values[m], lane);                                                \
   }
   STEP (0)
   STEP (1)

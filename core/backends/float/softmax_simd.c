@@ -8,7 +8,7 @@
 #include "core/backends/float/decay.h"
 
 /* Registers beside each other, which hide the latency of an exponential. */
-#define TOGETHER 4
+#define TOGETHER (LANES > 4 ? 4 : 2)
 #define BLOCK (TOGETHER * LANES)
 /* Longer rows lie along registers. */
 #define SHORT 32
@@ -68,18 +68,12 @@ long_row (gfloat beta, const gfloat *in, gfloat *out, gsize n)
     store_first (out + whole, left, product_of (load_first (out + whole, left), part));
 }
 
-static inline __attribute__ ((always_inline)) void
-short_rows (gfloat beta, const gfloat *in, gfloat *out, const gsize n, gsize rows)
+/* BLOCK rows of @n values as columns, in place. */
+static __attribute__ ((noinline)) void
+softmax_columns (gfloat beta, gfloat *columns, gsize n)
 {
-  gfloat columns[SHORT * BLOCK];
   const Vec factor = broadcast (beta);
   Vec most[TOGETHER], total[TOGETHER];
-  for (gsize r = 0; r < rows; r++)
-    for (gsize k = 0; k < n; k++)
-      columns[k * BLOCK + r] = in[r * n + k];
-  for (gsize r = rows; r < BLOCK; r++)
-    for (gsize k = 0; k < n; k++)
-      columns[k * BLOCK + r] = 0;
   SL_UNROLL
   for (gint t = 0; t < TOGETHER; t++) {
     most[t] = load (columns + t * LANES);
@@ -103,6 +97,19 @@ short_rows (gfloat beta, const gfloat *in, gfloat *out, const gsize n, gsize row
     SL_UNROLL
   for (gint t = 0; t < TOGETHER; t++)
     store (columns + k * BLOCK + t * LANES, product_of (load (columns + k * BLOCK + t * LANES), total[t]));
+}
+
+static inline __attribute__ ((always_inline)) void
+short_rows (gfloat beta, const gfloat *in, gfloat *out, const gsize n, gsize rows)
+{
+  gfloat columns[SHORT * BLOCK] __attribute__ ((aligned (64)));
+  for (gsize r = 0; r < rows; r++)
+    for (gsize k = 0; k < n; k++)
+      columns[k * BLOCK + r] = in[r * n + k];
+  for (gsize r = rows; r < BLOCK; r++)
+    for (gsize k = 0; k < n; k++)
+      columns[k * BLOCK + r] = 0;
+  softmax_columns (beta, columns, n);
   for (gsize r = 0; r < rows; r++)
     for (gsize k = 0; k < n; k++)
       out[r * n + k] = columns[k * BLOCK + r];
