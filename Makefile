@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # A thin front for meson; everything it does is in scripts/ and meson.build.
 #   make demo [MODEL=model.tflite] [INPUT=picture-or-video]  predict, from a release build
-#   make train-codes [MINUTES=90]       make the model that comes with Sightline again (models/codes/README.md)
+#   make train-codes [MINUTES=90 START=FILE]  make the model that comes with Sightline again (models/codes/README.md)
 #   make format                        clang-format over the C files
 #   make test | bench | install [PREFIX=/usr/local DESTDIR=] | setup | clean
 #   make deb                            Debian packages of this release of Debian, in build-deb/

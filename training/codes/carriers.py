@@ -255,8 +255,6 @@ def peen(rng, picture, place, symbol):
     dots = np.kron(symbol.astype(np.float32), (x * x + y * y <= rng.uniform(1.5, 3.4) ** 2).astype(np.float32))
     dots = cv2.resize(dots, (width, height), interpolation=cv2.INTER_AREA)
     part = picture[top:top + height, left:left + width]
-    if part.shape[:2] != dots.shape:
-        return
     if rng.random() < 0.7:
         part += (rng.uniform(60, 200) + rng.normal(0, 10, (height, width, 1)) - part) * rng.uniform(0.4, 1)
     deep = rng.uniform(35, 120)
@@ -293,7 +291,8 @@ def code(rng, stock, picture, box, label, surface):
     width, height = int(max(5, width - 2 * quiet)), int(max(5, height - 2 * min(quiet, height / 6)))
     left, top = int(x + (w - width) * rng.uniform(0.3, 0.7)), int(y + (h - height) * rng.uniform(0.3, 0.7))
     corners = [(left, top), (left + width, top), (left + width, top + height), (left, top + height)]
-    if symbology == 71 and max(rows, columns) <= 36 and min(left, top) >= 0 and rng.random() < 0.2:
+    inside = min(left, top) >= 0 and left + width <= picture.shape[1] and top + height <= picture.shape[0]
+    if symbology == 71 and max(rows, columns) <= 36 and inside and rng.random() < 0.2:
         peen(rng, picture, (left, top, width, height), symbol)
         return corners
     paper, ink = surface

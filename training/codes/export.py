@@ -28,6 +28,11 @@ def fold(conv):
     return (w * gain[:, None, None, None]).flip(2, 3), norm.bias.detach().double() - norm.running_mean.double() * gain, conv.act
 
 
+def turned(channels, shift):
+    """Factor and summand of each channel of a row for a picture turned by 180 degrees; `shift` is added to logits."""
+    return torch.tensor([-1.0, -1] + [1] * (channels - 2)).double(), torch.tensor([1.0, 1, 0, 0] + [shift] * (channels - 4)).double()
+
+
 class Graph:
     """The operators of net.Codes in order: the network as a list that is run, calibrated and written."""
 
@@ -46,8 +51,7 @@ class Graph:
         parts = []
         for stride, p, head in zip(net.STRIDES, (p8, p16, p32), model.heads):
             w, b, _ = fold(head.row)
-            turn = torch.tensor([-1.0, -1] + [1] * (len(b) - 2)).double()
-            offset = torch.tensor([1.0, 1, 0, 0] + [shift] * (len(b) - 4)).double()
+            turn, offset = turned(len(b), shift)
             row = self.add_conv(f'row{stride}', self.conv(f'tower{stride}', p, head.tower), w * turn[:, None, None, None], b * turn + offset, False, 1)
             parts.append(self.add('reshape', f'rows{stride}', [row]))
         self.output = self.add('concat', 'predictions', parts, axis=1)

@@ -13,7 +13,7 @@ import data
 import evaluate
 import net
 import scenes
-from export import Graph
+from export import Graph, turned
 
 
 class Reader:
@@ -121,14 +121,24 @@ def main():
     parser.add_argument('--count', type=int, default=300)
     options = parser.parse_args()
     model = net.Codes().eval()
-    values, scales = parameters(options.model)
+    try:
+        values, scales = parameters(options.model)
+    except OSError as error:
+        raise SystemExit(f'{options.model}: {error.strerror}')
+    except (IndexError, TypeError, ValueError, struct.error):
+        raise SystemExit(f'{options.model}: not a .tflite that export.py wrote')
     nodes = {n['name']: n for n in Graph(model).nodes if n['kind'] == 'conv'}
+    for name, node in nodes.items():
+        out, into, *kernel = node['weight'].shape
+        found = values.get(name + '/weights')
+        if found is None or tuple(found[1]) != (out, *kernel, into):
+            said = 'none' if found is None else 'x'.join(str(n) for n in found[1])
+            raise SystemExit(f'{options.model}: not what export.py wrote of this net.py: {name} has weights {said}, expected {out}x{kernel[0]}x{kernel[1]}x{into}')
 
     def restore(name, conv):
         weight, bias = dequantised(nodes[name], values, scales)
         if isinstance(conv, torch.nn.Conv2d):
-            turn = torch.tensor([-1.0, -1] + [1] * (len(bias) - 2)).double()
-            offset = torch.tensor([1.0, 1, 0, 0] + [options.shift] * (len(bias) - 4)).double()
+            turn, offset = turned(len(bias), options.shift)
             conv.weight.copy_(weight * turn[:, None, None, None])
             conv.bias.copy_((bias - offset) * turn)
             return

@@ -58,6 +58,7 @@ def add_on(rng):
 
 KINDS = [
     ('qr', 58, 10, (), address), ('qr', 97, 2, (), between(digits, 1, 18)), ('qr', 97, 1, (), between(upper, 1, 10)),
+    ('qr', 58, 2, (), between(mixed, 420, 1270)),
     ('matrix', 71, 5, (), between(mixed, 1, 60)), ('matrix', 71, 2, (), between(mixed, 60, 200)), ('matrix', 71, 1, ('--dmre',), between(upper, 4, 30)),
     ('matrix', 71, 2, (), between(mixed, 200, 1200)),
     ('matrix', 92, 4, (), between(mixed, 1, 80)), ('matrix', 92, 1, (), between(mixed, 80, 200)), ('matrix', 92, 1, (), between(mixed, 200, 1200)),

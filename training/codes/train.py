@@ -5,7 +5,7 @@
 # every batch, for which it draws the views, too, and gradients are averaged. The cells around the middle of a code are asked for
 # it, at the strides that suit its size; the loss is binary cross entropy, cross entropy between classes where there is a
 # code, and complete IoU. No mosaics towards the end (Ge et al., YOLOX, 2021). Averaged weights are what is kept. Every few minutes
-# all that training goes on with is in OUT.pt.resume; the same command after an interruption begins there.
+# all that training goes on with is in OUT.pt.resume, and at the end; the same command goes on from there, or is done.
 import argparse
 import copy
 import math
@@ -135,13 +135,24 @@ class Checkpoint:
     def __init__(self, options):
         self.path, self.options = options.out + '.resume', vars(options)
 
+    def check(self):
+        """Ends the program when the file is none, or of a training with other options."""
+        if not os.path.exists(self.path):
+            return
+        try:
+            kept = torch.load(self.path, map_location='cpu')['options']
+        except Exception as error:
+            raise SystemExit(f'{self.path}: not a checkpoint ({error}); remove it to begin anew')
+        names = [n for n in {**kept, **self.options} if kept.get(n) != self.options.get(n)]
+        if names:
+            said = ', '.join(f'{n} {kept.get(n)} instead of {self.options.get(n)}' for n in names)
+            raise SystemExit(f'{self.path}: of a training with other options: {said}; remove it to begin anew')
+
     def load(self, model, average, optimizer, device):
-        """(seconds, steps) that are done; 0, 0 without a file of the same options."""
+        """(seconds, steps) that are done; 0, 0 without a file."""
         if not os.path.exists(self.path):
             return 0, 0
         kept = torch.load(self.path, map_location=device)
-        if kept['options'] != self.options:
-            raise SystemExit(f'{self.path} is of a training with other options, {kept["options"]}; remove it to begin anew')
         model.load_state_dict(kept['model'])
         average.load_state_dict(kept['average'])
         for part, state in zip(optimizer.parts, kept['optimizer']):
@@ -153,14 +164,10 @@ class Checkpoint:
                     'optimizer': [part.state_dict() for part in optimizer.parts], 'seconds': seconds, 'step': step}, self.path + '.new')
         os.replace(self.path + '.new', self.path)
 
-    def remove(self):
-        if os.path.exists(self.path):
-            os.unlink(self.path)
 
-
-def draw(options, rank, members, size, mosaics, device):
-    """Endless batches of this member's share; for a GPU the cores draw them."""
-    views = data.Batches(options.sets, options.batch // members, size, mosaics, options.seed + 1000 * rank)
+def draw(options, rank, members, size, mosaics, device, step):
+    """Endless batches of this member's share, others after `step` than at the beginning; for a GPU the cores draw them."""
+    views = data.Batches(options.sets, options.batch // members, size, mosaics, options.seed + 1000 * rank + 100003 * step)
     if device == 'cpu':
         return iter(views)
     return iter(torch.utils.data.DataLoader(views, batch_size=None, num_workers=os.cpu_count(), prefetch_factor=4))
@@ -178,10 +185,10 @@ def train(rank, team, options):
     optimizer = Optimizer(model, options.rate, dtype)
     size = multiprocessing.Value('i', 224 if options.small > 0 else 320)
     mosaics = multiprocessing.Value('d', options.mosaics)
-    batches = draw(options, rank, team.members, size, mosaics, device)
     grids = {s: net.cells(s).to(device) for s in (224, 320)}
     checkpoint = Checkpoint(options)
     seconds, step = checkpoint.load(model, average, optimizer, device)
+    batches = draw(options, rank, team.members, size, mosaics, device, step)
     if step and rank == 0:
         print(f'{checkpoint.path}: goes on after {seconds / 60:.1f} min, step {step}', flush=True)
     start, sums, checked, kept = time.time() - seconds, torch.zeros(4), time.time(), time.time()
@@ -216,8 +223,8 @@ def train(rank, team, options):
             torch.save(average.state_dict(), options.out)
             report(average, options.validation, 400)
     if rank == 0:
+        checkpoint.save(model, average, optimizer, time.time() - start, step)
         torch.save(average.cpu().state_dict(), options.out)
-        checkpoint.remove()
         print(f'{step} steps of {options.batch}, {(time.time() - start) / 60:.0f} minutes')
         report(average, options.validation, None)
 
@@ -250,6 +257,7 @@ def main():
     options = parser.parse_args()
     if not options.minutes and not options.steps:
         parser.error('how long? --minutes or --steps')
+    Checkpoint(options).check()
     # Each normalises over its own part of a batch, which must not be too small for that.
     members = 1 if torch.cuda.is_available() else min(os.cpu_count(), max(1, options.batch // 8))
     team = Team(members, sum(p.numel() for p in net.Codes().parameters()))
