@@ -55,6 +55,7 @@ typedef struct
   GPtrArray *left_out; /* regions of the frame in hand that do not count */
   guint first, next;   /* of them, by place: with which this frame and the next one begin */
   guint tried;         /* of the frame in hand */
+  gboolean repeats;    /* what was tried last is a pattern that repeats itself, and not read */
   SlStageLatency latency;
   SlPredictionReader reader; /* for the signal, and objects without a region */
   guint64 frame;
@@ -101,7 +102,8 @@ static const SlProperty properties[] = {
   { "unread-threshold", "Threshold of what does not read",
     "Confidence from which an object called qr or matrix counts that a reader here could read and did not, though it has 64 pixels on its shorter "
     "side; stacked from 0.15 less, linear of 128 pixels on its longer side from 0.2 less. One that reads, or did, counts from any, and what is "
-    "smaller, was not tried or cannot be read from 0.6. Others are left out. 0 = all count; slpredict sets it to 0.9 where it reads, neither model "
+    "smaller, was not tried or cannot be read from 0.6. A pattern that repeats itself and does not read, as calibration boards do, never counts as qr "
+    "or matrix. Others are left out. 0 = all count; slpredict sets it to 0.9 where it reads, neither model "
     "nor threshold is stated and post-messages is off",
     SL_PROPERTY_DOUBLE, AT (unread_threshold), 0, 1, 0, NULL, TRUE },
 };
@@ -157,11 +159,13 @@ place_in_box (SlReadCode *code, const SlObjectView *object, const SlLuma *luma)
 
 /* Found is with self->code filled. */
 static SlScanResult
-read_object (SlRead *self, const SlLuma *luma, const SlObjectView *object, guint kinds, gint64 deadline)
+read_object (SlRead *self, const SlLuma *luma, const SlObjectView *object, guint kinds, const Settings *settings)
 {
   const double box[4] = { object->x_min * luma->width, object->y_min * luma->height, object->x_max * luma->width,
                           object->y_max * luma->height };
-  const SlScanResult result = sl_region_reader_read (self->regions, luma, box, kinds, deadline, &self->code);
+  const SlScanResult result = sl_region_reader_read (self->regions, luma, box, kinds, settings->deadline, &self->code);
+  self->repeats = settings->unread_threshold > 0 && result == SL_SCAN_NOTHING && (kinds & (SL_READ_QR | SL_READ_MATRIX)) != 0
+                  && sl_region_reader_repeats (self->regions);
   if (result == SL_SCAN_FOUND)
     place_in_box (&self->code, object, luma);
   return result;
@@ -176,9 +180,11 @@ doubt (GstVideoRegionOfInterestMeta *region, const SlObjectView *object, gdouble
     gst_structure_set (detection, "confidence", G_TYPE_DOUBLE, object->confidence * weight, NULL);
 }
 
-/* From which confidence on an object counts. What reads does; what should and did not has to be surer than what could not be tried. */
+/* From which confidence on an object counts. What reads does; what should and did not has to be surer than what could not be tried. What does not
+ * read and @repeats itself never does. */
 static gdouble
-least_confidence (const SlObjectView *object, const SlLuma *luma, const char *label, SlReadProof proof, SlScanResult result, gdouble unread)
+least_confidence (const SlObjectView *object, const SlLuma *luma, const char *label, SlReadProof proof, SlScanResult result,
+                  gboolean repeats, gdouble unread)
 {
   const gdouble width = (object->x_max - object->x_min) * luma->width, height = (object->y_max - object->y_min) * luma->height;
   if (proof != SL_READ_PROOF_READS)
@@ -187,6 +193,8 @@ least_confidence (const SlObjectView *object, const SlLuma *luma, const char *la
     return 0;
   if (result != SL_SCAN_NOTHING || !sl_region_should_read (label, width, height))
     return SL_FINDER_THRESHOLD;
+  if (repeats)
+    return G_MAXDOUBLE;
   return MAX (unread - sl_region_unread_slack (label), MIN (unread, SL_FINDER_THRESHOLD));
 }
 
@@ -199,7 +207,8 @@ judge (SlRead *self, const SlLuma *luma, GstVideoRegionOfInterestMeta *region, c
   const SlReadProof proof = sl_region_reader_proof (self->regions, label);
   if (settings->unread_threshold <= 0 || proof == SL_READ_PROOF_FOREIGN || (track != NULL && track->counts))
     return;
-  if (object->confidence < least_confidence (object, luma, label, proof, result, settings->unread_threshold))
+  const gboolean repeats = track != NULL ? track->repeats : self->repeats;
+  if (object->confidence < least_confidence (object, luma, label, proof, result, repeats, settings->unread_threshold))
     g_ptr_array_add (self->left_out, region);
   else if (track != NULL)
     track->counts = proof != SL_READ_PROOF_READS || result == SL_SCAN_FOUND || result == SL_SCAN_NOTHING;
@@ -214,11 +223,12 @@ try_track (SlRead *self, const SlLuma *luma, const SlObjectView *object, guint k
   if (!sl_region_reader_wait (self->regions, settings->deadline))
     return;
   const gint64 left = settings->deadline - g_get_monotonic_time ();
-  const SlScanResult result = read_object (self, luma, object, kinds, settings->deadline);
+  const SlScanResult result = read_object (self, luma, object, kinds, settings);
   if (result == SL_SCAN_UNTRIED)
     return;
   self->tried++;
   self->next = place + 1;
+  track->repeats = self->repeats;
   if (result != SL_SCAN_LATE)
     sl_read_memory_note (self->memory, track, result == SL_SCAN_FOUND ? &self->code : NULL, &settings->patience);
   else if (left > settings->limit / 2)
@@ -231,7 +241,7 @@ static SlScanResult
 try_once (SlRead *self, const SlLuma *luma, GstVideoRegionOfInterestMeta *region, const SlObjectView *object, guint kinds, guint place,
           const Settings *settings)
 {
-  const SlScanResult result = read_object (self, luma, object, kinds, settings->deadline);
+  const SlScanResult result = read_object (self, luma, object, kinds, settings);
   if (result == SL_SCAN_UNTRIED)
     return result;
   self->tried++;

@@ -16,13 +16,13 @@ typedef struct
   guint tries, interval, again;
 } SlReadPatience;
 
-/** A track; @code: (nullable): what was read last, its corners in 0..1 of the object's box; @counts: for who asks. */
+/** A track; @code: (nullable): what was read last, its corners in 0..1 of the object's box; @counts, @repeats: for who asks. */
 typedef struct
 {
   guint64 seen, next; /* frames: the last one with it, and the next one in which to try */
   guint tries;        /* since it was last read */
   SlReadCode *code;
-  gboolean counts;
+  gboolean counts, repeats;
 } SlReadTrack;
 
 typedef struct _SlReadMemory SlReadMemory;

@@ -7,6 +7,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "read/repeats.h"
+
 /* Parts of the frame that are larger are reduced; smaller ones are enlarged up to GOOD_SIDE, MOST_SCALE times at most. */
 #define MOST_SIDE 1000
 #define GOOD_SIDE 400
@@ -22,6 +24,9 @@
 #define COARSE 2
 #define COARSE_BARS 4
 #define COARSE_SIDE 150
+
+/* No matrix code correlates so much with itself moved aside. */
+#define REPEATS 0.62
 
 struct _SlRegionReader
 {
@@ -125,6 +130,15 @@ sl_region_should_read (const char *label, double width, double height)
 {
   const Label *found = find_label (label);
   return found != NULL && (found->along ? MAX (width, height) : MIN (width, height)) >= found->side;
+}
+
+gboolean
+sl_region_reader_repeats (const SlRegionReader *reader)
+{
+  const gint left = MAX ((gint) reader->box[0], 0), top = MAX ((gint) reader->box[1], 0);
+  const SlRect part = { left, top, MIN ((gint) reader->box[2], reader->part.width) - left,
+                        MIN ((gint) reader->box[3], reader->part.height) - top };
+  return sl_gray_repeats (&reader->part, &part) >= REPEATS;
 }
 
 double

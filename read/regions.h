@@ -35,6 +35,8 @@ SlReadProof sl_region_reader_proof (const SlRegionReader *reader, const char *la
 /** sl_region_should_read: whether a code called @label, so many pixels of the frame wide and high, has enough of them to read as a rule. Not
  *  reading says nothing of smaller ones. */
 gboolean sl_region_should_read (const char *label, double width, double height);
+/** sl_region_reader_repeats: whether what was tried last looks like itself moved aside, as calibration boards do and matrix codes do not. */
+gboolean sl_region_reader_repeats (const SlRegionReader *reader);
 /** sl_region_unread_slack: how much less confidence is enough for one called @label that does not read than for a matrix. */
 double sl_region_unread_slack (const char *label);
 /** sl_region_reader_wait: until the reader is done with what came before; FALSE where it is not at @deadline. */

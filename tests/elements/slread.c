@@ -213,6 +213,49 @@ test_unread (void)
   }
 }
 
+/* A chessboard is no code, however sure the finder is, in a track, too; of bars, and where all counts, it says nothing. */
+static void
+test_unread_repeats (void)
+{
+  static const TestSymbol board = { 320, 240, 140.0 / TEST_QR_SIDE, 0 };
+  static const struct
+  {
+    const char *properties, *label;
+    gint id;
+    gboolean counts;
+  } cases[] = {
+    { "", "qr", 0, TRUE },
+    { "unread-threshold=0.9", "qr", 0, FALSE },
+    { "unread-threshold=0.9", "qr", 4, FALSE },
+    { "unread-threshold=0.9", "linear", 0, TRUE },
+  };
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    g_autofree char *launch = g_strdup_printf ("slread time-limit=600000 max-tries=1 retry-interval=0 %s", cases[i].properties);
+    TestLine line = test_line_open (launch, NULL, CAPS);
+    for (guint frame = 0; frame < 3; frame++) {
+      SlPredictionView view = { .width = 640, .height = 480 };
+      SlPredictionReader reader;
+      GstMapInfo map;
+      GstBuffer *in = new_frame (frame, NULL);
+      g_assert_true (gst_buffer_map (in, &map, GST_MAP_WRITE));
+      for (gint y = 160; y < 320; y++)
+        for (gint x = 240; x < 400; x++)
+          map.data[y * 640 + x] = (x / 20 + y / 20) % 2 == 0 ? 30 : 220;
+      gst_buffer_unmap (in, &map);
+      sl_prediction_reader_init (&reader);
+      add_sure_region (in, cases[i].label, &board, cases[i].id, 0.99);
+      g_assert_cmpint (gst_harness_push (line.harness, in), ==, GST_FLOW_OK);
+      GstBuffer *out = gst_harness_pull (line.harness);
+      sl_prediction_reader_read (&reader, out, &view);
+      g_test_message ("case %u, frame %u", i, frame);
+      g_assert_cmpuint (view.n_objects, ==, cases[i].counts ? 1 : 0);
+      sl_prediction_reader_clear (&reader);
+      gst_buffer_unref (out);
+    }
+    teardown (&line);
+  }
+}
+
 /* Where a reader reads none of a kind, that one does not says nothing. */
 static void
 test_unread_unreadable (void)
@@ -653,6 +696,7 @@ main (int argc, char **argv)
   g_test_add_func ("/slread/slpredict", test_slpredict);
   g_test_add_func ("/slread/thresholds", test_thresholds);
   g_test_add_func ("/slread/unread", test_unread);
+  g_test_add_func ("/slread/unread/repeats", test_unread_repeats);
   g_test_add_func ("/slread/unread/unreadable", test_unread_unreadable);
   g_test_add_func ("/slread/unread/tracks", test_unread_tracks);
   g_test_add_func ("/slread/unread/untried", test_unread_untried);

@@ -5,11 +5,13 @@
  */
 #include "config.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "read/luma.h"
 #include "read/memory.h"
 #include "read/regions.h"
+#include "read/repeats.h"
 #include "tests/read/symbols.h"
 
 #define WIDTH 480
@@ -291,6 +293,48 @@ test_kinds (void)
   sl_region_reader_free (NULL);
 }
 
+/* Boards that cameras are calibrated with, turned and in noise, look like themselves moved aside; codes, noise and plain pictures do not. */
+static void
+test_repeats (void)
+{
+  enum
+  {
+    SIDE = 200
+  };
+  static const TestSymbol code = { 100, 100, 180.0 / TEST_QR_SIDE, 10 * RAD };
+  g_autoptr (GRand) rand = g_rand_new_with_seed (3);
+  g_autofree guint8 *pixels = g_malloc (SIDE * SIDE);
+  const SlGray gray = { pixels, SIDE * SIDE, SIDE, SIDE };
+  const SlRect all = { 0, 0, SIDE, SIDE }, part = { 11, 7, 150, 170 };
+  for (gint turn = 0; turn <= 45; turn += 9)
+    for (gint kind = 0; kind < 5; kind++) {
+      const double c = cos (turn * RAD), s = sin (turn * RAD), step = 24;
+      memset (pixels, 220, SIDE * SIDE);
+      for (gint y = 0; y < SIDE; y++)
+        for (gint x = 0; x < SIDE; x++) {
+          const double u = (c * x + s * y) / step + 20, v = (c * y - s * x) / step + 20, du = u - floor (u) - 0.5, dv = v - floor (v) - 0.5;
+          const gboolean dark = kind == 0   ? ((gint) u + (gint) v) % 2 == 0
+                                : kind == 1 ? du * du + dv * dv < 0.09
+                                : kind == 2 ? g_rand_boolean (rand)
+                                            : FALSE;
+          pixels[y * SIDE + x] = (guint8) ((dark ? 40 : 210) + g_rand_int_range (rand, -15, 16));
+        }
+      if (kind == 3)
+        memset (pixels, 99, SIDE * SIDE);
+      if (kind == 4)
+        test_draw_symbol (pixels, SIDE, SIDE, SIDE, &code);
+      g_test_message ("kind %d turned by %d: %g, %g", kind, turn, sl_gray_repeats (&gray, &all), sl_gray_repeats (&gray, &part));
+      if (kind < 2) {
+        g_assert_cmpfloat (sl_gray_repeats (&gray, &all), >, 0.75);
+        g_assert_cmpfloat (sl_gray_repeats (&gray, &part), >, 0.75);
+      } else
+        g_assert_cmpfloat (sl_gray_repeats (&gray, &all), <, 0.5);
+    }
+  g_assert_cmpfloat (sl_gray_repeats (&gray, &(SlRect){ 0, 0, 47, 200 }), ==, 0);
+  g_assert_cmpfloat (sl_gray_repeats (&gray, &(SlRect){ -1, 0, 100, 100 }), ==, 0);
+  g_assert_cmpfloat (sl_gray_repeats (&gray, &(SlRect){ 101, 0, 100, 100 }), ==, 0);
+}
+
 /* Luma 100 + 10 * column in every format; RGB of equal values is that, too. */
 static void
 test_formats (void)
@@ -404,6 +448,7 @@ main (int argc, char **argv)
   g_test_add_func ("/read/nothing", test_nothing);
   g_test_add_func ("/read/time-limit", test_time_limit);
   g_test_add_func ("/read/kinds", test_kinds);
+  g_test_add_func ("/read/repeats", test_repeats);
   g_test_add_func ("/read/formats", test_formats);
   g_test_add_func ("/read/memory", test_memory);
   g_test_add_func ("/read/intervals", test_intervals);
