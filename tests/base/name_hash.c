@@ -42,11 +42,27 @@ test_spread (void)
   g_assert_cmpuint (g_hash_table_size (hashes), >, n - 20);
 }
 
+/* Under an emulator the system starts no program of the other processor. */
+static gboolean
+starts_itself (void)
+{
+  g_autofree char *program = g_file_read_link ("/proc/self/exe", NULL);
+  char *list[] = { program, (char *) "-l", NULL };
+  int status = 1;
+  return program != NULL
+         && g_spawn_sync (NULL, list, NULL, G_SPAWN_STDOUT_TO_DEV_NULL | G_SPAWN_STDERR_TO_DEV_NULL, NULL, NULL, NULL, NULL, &status, NULL)
+         && status == 0;
+}
+
 static void
 test_drawn (void)
 {
   if (g_test_subprocess ()) {
     g_print ("hash %08x\n", sl_name_hash ("name"));
+    return;
+  }
+  if (!starts_itself ()) {
+    g_test_skip ("this program cannot start itself here");
     return;
   }
   g_autofree char *own = g_strdup_printf ("*hash %08x*", sl_name_hash ("name"));
