@@ -253,6 +253,27 @@ def test_watchdog():
     running.stop()
     running.child.stdin.close()
     assert running.status == 0
+    assert delay(running.wait_for("recovered")) >= 0.5, "counted from the watchdog, not from the last frame"
+
+
+def test_camera_away_is_no_stall():
+    """The camera is away for longer than the watchdog waits: the pipeline goes on, and the time is that since the last frame."""
+    camera = Camera()
+    running = Running(describe("patient", "slcamera name=eye reconnect-min=50 reconnect-max=200 uri=%s ! fakesink" % camera.uri,
+                               "watchdog=300ms\nrestart=on-failure\n"))
+    running.wait_for("running")
+    gone = time.monotonic()
+    camera.kill()
+    running.wait_for("warning")
+    time.sleep(1.2)
+    camera.start()
+    back = running.wait_for("recovered")
+    least, most = 1.2, time.monotonic() - gone + 0.2
+    running.stop()
+    camera.kill()
+    camera.held.close()
+    assert least <= float(back["message"].split()[-2]) <= most and "eye: " in back["message"], (back, most)
+    assert running.status == 0 and "failed" not in [e["event"] for e in running.events()], running.lines
 
 
 def test_nothing_to_tell_is_no_stall():

@@ -16,6 +16,7 @@
 #include "base/show.h"
 #include "pipelines/description/build.h"
 #include "pipelines/supervise/bus.h"
+#include "pipelines/supervise/cameras.h"
 #include "tools/run/boxes.h"
 #include "tools/run/job.h"
 #include "tools/run/log.h"
@@ -55,7 +56,8 @@ struct _SlWorker
   gboolean unread;          /* nobody reads standard output any more, which no second start mends */
   guint restarts, failures; /* failures in a row, for the back-off */
   gint64 started, running_since, stop_since, next_start;
-  gint64 failed_since;     /* 0 = since then it came back */
+  gint64 failed_since;     /* the last frame before the failure; 0 = since then it came back */
+  gint64 away_last;        /* when a camera was seen to be away last */
   GHashTable *warned;      /* names of elements whose last word was a warning */
   GHashTable *boxed;       /* words of failures that have black boxes -> when, a gint64 */
   SlWorkerTotals finished; /* of the pipelines before this one */
@@ -146,8 +148,11 @@ static void G_GNUC_PRINTF (2, 3) fail (SlWorker *worker, const char *format, ...
   g_autofree char *message = g_strdup_vprintf (format, args);
   va_end (args);
   sl_run_log (SL_LOG_ERROR, worker->name, "failed", "%s", message);
-  if (worker->failed_since == 0)
-    worker->failed_since = g_get_monotonic_time ();
+  if (worker->failed_since == 0) {
+    SlFlowCounts counts;
+    sl_flow_counts (worker->flow, &counts);
+    worker->failed_since = counts.last > 0 ? counts.last : g_get_monotonic_time ();
+  }
   write_dot (worker, "-failed");
   write_boxes (worker, message);
   finish (worker, END_FAILED);
@@ -541,10 +546,14 @@ tick_alive (SlWorker *worker, gint64 now)
     worker->failures = 0;
   const gboolean first = worker->state == SL_WORKER_STARTING;
   const guint limit = first ? description->start_timeout : description->watchdog;
-  const gint64 since = first ? worker->started : counts.last;
-  if (limit > 0 && now - since > (gint64) limit * 1000) {
+  /* A pipeline has as long again for its first frame after the camera is back. */
+  const gint64 since = first ? worker->started : MAX (counts.last, worker->away_last);
+  if (limit == 0 || now - since <= (gint64) limit * 1000)
+    return;
+  if (!first && sl_camera_is_away (worker->pipeline))
+    worker->away_last = now;
+  else
     fail (worker, first ? "no frame within %g s of its start (start-timeout)" : "no frame for %g s (watchdog)", limit / 1000.0);
-  }
 }
 
 void
