@@ -313,6 +313,53 @@ def test_reload():
     assert running.stop() < STOPPED and running.status == 0
 
 
+def analyses(path):
+    with open(path, encoding="utf-8") as file:
+        return [json.loads(line)["analysis"] for line in file if line.endswith("\n")]
+
+
+def test_counts_go_on():
+    """Something stands in a zone while the pipeline fails 20 times, is changed 5 times, and the program starts again: it entered once."""
+    lines, folder = work("counted.json"), work("state")
+
+    def describe_one(threshold, errors=12):
+        return describe("counts", "videotestsrc is-live=true pattern=blue ! video/x-raw,format=RGB,width=64,height=48,framerate=100/1 ! "
+                        "identity error-after=%d ! slpredict model=%s track=true threshold=%g ! slanalyze confirm=1 ! slpublish location=%s"
+                        % (errors, model("one_box.tflite"), threshold, lines),
+                        "restart=on-failure\nbackoff-min=10ms\nbackoff-max=20ms\n[zone all]\npoints=0,0 1,0 1,1 0,1\n")
+
+    path = describe_one(0.3)
+    running = Running(path, "--state", folder)
+    running.wait_for("running", 21)
+    for n in range(5):
+        describe_one(0.31 + n / 100, -1)
+        starts = len([e for e in running.events() if e["event"] == "running"])
+        running.child.send_signal(signal.SIGHUP)
+        running.wait_for("reloaded", n + 1)
+        running.wait_for("running", starts + 1)
+    running.stop()
+    assert running.status == 0 and not [e for e in running.events() if e["event"] == "state"], running.lines
+    again = Running(path, "--state", folder)
+    again.wait_for("running")
+    time.sleep(0.3)
+    again.stop()
+    told = analyses(lines)
+    assert len(told) > 240 and len({a["since"] for a in told}) == 1, (len(told), {a["since"] for a in told})
+    assert {a["zones"][0]["entered"] for a in told[1:]} == {1} and {a["zones"][0]["left"] for a in told} == {0}, told
+    ids = [i["id"] for a in told for i in a["inside"]]
+    assert ids == sorted(ids), "an id came again"
+    longest = [a["zones"][0]["longest"] for a in told]
+    assert longest == sorted(longest) and longest[-1] > 1, "time inside began again"
+    for damage, message in ((b"\0\xff[state", "expected what an earlier run saved"), (b"[state]\nversion=1\npipeline=yard\n", "got that of 'yard'")):
+        write("state/counts.state", damage)
+        bad = Running(path, "--state", folder)
+        said = bad.wait_for("state")
+        bad.wait_for("running")
+        bad.stop()
+        assert said["level"] == "warning" and message in said["message"] and said["message"].endswith("counts begin at 0"), said
+    assert analyses(lines)[-1]["since"] > told[-1]["since"]
+
+
 def overwrite(path, other):
     """As cp does: the same file, cut short and written anew."""
     with open(other, "rb") as source, open(path, "wb") as target:

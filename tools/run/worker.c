@@ -19,6 +19,7 @@
 #include "pipelines/supervise/cameras.h"
 #include "tools/run/boxes.h"
 #include "tools/run/job.h"
+#include "tools/run/keep.h"
 #include "tools/run/log.h"
 #include "tools/run/memory.h"
 #include "tools/run/model_files.h"
@@ -50,6 +51,7 @@ struct _SlWorker
   SlFlow *flow;
   SlRunModels *models;
   SlJobs *jobs;
+  SlKeep *keep;
   SlWorkerState state;
   End end;
   gboolean stop_asked, draining, settled, stuck;
@@ -278,6 +280,18 @@ add_flow (SlFlow *flow, SlWorkerTotals *totals)
   totals->timed = totals->timed || timed;
 }
 
+/* Of a pipeline that showed no frame nothing is new. */
+static void
+keep_counts (SlWorker *worker)
+{
+  SlFlowCounts counts;
+  sl_flow_counts (worker->flow, &counts);
+  if (counts.first == 0)
+    return;
+  sl_keep_collect (worker->keep, worker->pipeline);
+  sl_keep_save (worker->keep);
+}
+
 static void
 drop_pipeline (SlWorker *worker)
 {
@@ -286,6 +300,7 @@ drop_pipeline (SlWorker *worker)
   worker->options->dropping (worker, worker->options->data);
   g_source_remove (worker->bus_watch);
   g_hash_table_remove_all (worker->warned);
+  keep_counts (worker);
   add_flow (worker->flow, &worker->finished);
   g_clear_pointer (&worker->flow, sl_flow_free);
   g_clear_pointer (&worker->models, sl_run_models_free);
@@ -328,6 +343,7 @@ begin (SlWorker *worker)
     adopt (worker, pipeline);
     worker->options->adopted (worker, pipeline, worker->options->data);
   }
+  sl_keep_apply (worker->keep, worker->pipeline);
   sl_run_boxes_attach (worker->pipeline, worker->options->black_box, worker->name);
   set_state (worker, SL_WORKER_STARTING);
   sl_jobs_push (worker->jobs, worker->pipeline, GST_STATE_PLAYING);
@@ -411,6 +427,7 @@ sl_worker_new (const char *path, GHashTable *parameters, const SlWorkerOptions *
   worker->description = description;
   worker->state = SL_WORKER_ENDED;
   worker->jobs = sl_jobs_new (on_job, worker);
+  worker->keep = sl_keep_new ();
   worker->warned = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
   worker->boxed = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, g_free);
   adopt (worker, pipeline);
@@ -422,6 +439,7 @@ sl_worker_free (SlWorker *worker)
 {
   sl_jobs_free (worker->jobs);
   drop_pipeline (worker);
+  sl_keep_free (worker->keep);
   g_hash_table_unref (worker->warned);
   g_hash_table_unref (worker->boxed);
   sl_description_free (worker->description);
@@ -435,6 +453,8 @@ sl_worker_free (SlWorker *worker)
 void
 sl_worker_start (SlWorker *worker)
 {
+  const char *folder = worker->description->state != NULL ? worker->description->state : worker->options->state;
+  sl_keep_open (worker->keep, worker->name, folder);
   begin (worker);
 }
 
@@ -541,6 +561,8 @@ tick_alive (SlWorker *worker, gint64 now)
   SlFlowCounts counts;
   const SlDescription *description = worker->description;
   note_first_frame (worker);
+  if (worker->state == SL_WORKER_RUNNING)
+    sl_keep_tick (worker->keep, worker->pipeline);
   sl_flow_counts (worker->flow, &counts);
   if (worker->state == SL_WORKER_RUNNING && now - worker->running_since > (gint64) description->backoff_max * 1000)
     worker->failures = 0;
