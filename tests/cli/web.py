@@ -467,6 +467,7 @@ def test_zones():
         assert 0 < float(samples[key]) <= people, (samples[key], people)
         assert samples[key.replace("objects", "entered_total")] == samples[key]
         assert samples['sightline_zone_longest_seconds{pipeline="street",element="look",zone="none"}'] == "0"
+        assert abs(float(samples['sightline_counts_since_seconds{pipeline="street",element="look"}']) - time.time()) < PATIENCE
         regions = served.get("/pipelines").json["pipelines"][0]["regions"]
         assert [(r["kind"], r["name"]) for r in regions] == [("zone", "all"), ("zone", "none"), ("line", "way")], regions
         assert regions[0]["inside"] == regions[0]["entered"] == float(samples[key]) and regions[0]["left"] == regions[1]["inside"] == 0, regions
