@@ -517,7 +517,8 @@ publish_picture (SlPublish *self, GstBuffer *frame)
   GST_OBJECT_LOCK (self);
   const gint64 interval = (gint64) (self->settings.picture_interval * G_USEC_PER_SEC);
   GST_OBJECT_UNLOCK (self);
-  if (interval == 0 || (self->pictured != 0 && now - self->pictured < interval) || !is_enabled (self))
+  if (interval == 0 || !sl_publisher_takes_extras (self->publisher) || (self->pictured != 0 && now - self->pictured < interval)
+      || !is_enabled (self))
     return;
   self->pictured = now;
   g_autoptr (GstCaps) caps = gst_pad_get_current_caps (GST_BASE_SINK_PAD (self));

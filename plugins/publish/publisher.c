@@ -460,6 +460,12 @@ sl_publisher_put (SlPublisher *self, const char *line, gsize bytes)
   return put;
 }
 
+gboolean
+sl_publisher_takes_extras (const SlPublisher *self)
+{
+  return self->transport->extra != NULL;
+}
+
 void
 sl_publisher_put_extra (SlPublisher *self, SlPublishExtra extra, GBytes *what)
 {

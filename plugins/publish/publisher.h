@@ -114,6 +114,8 @@ typedef enum
 
 /** sl_publisher_put: queues a copy of @line. Waits for room only where the transport says so, until sl_publisher_unlock(). */
 SlPut sl_publisher_put (SlPublisher *publisher, const char *line, gsize bytes);
+/** sl_publisher_takes_extras: whether they go anywhere. */
+gboolean sl_publisher_takes_extras (const SlPublisher *publisher);
 /** sl_publisher_put_extra: @what (transfer full) goes out as soon as it can, in the place of the one before it. */
 void sl_publisher_put_extra (SlPublisher *publisher, SlPublishExtra extra, GBytes *what);
 /** sl_publisher_unlock: waiting calls return, and no call waits, until undone with FALSE. */
