@@ -507,6 +507,15 @@ post_prediction (SlPostprocess *self, const SlPredictionView *prediction)
   gst_element_post_message (GST_ELEMENT (self), gst_message_new_element (GST_OBJECT (self), structure));
 }
 
+/* A quarter of room, for lines with some digits more. */
+static void
+reserve (GString *line)
+{
+  const gsize length = line->len;
+  g_string_set_size (line, length + length / 4);
+  g_string_truncate (line, length);
+}
+
 /* Takes @buffer. */
 static GstFlowReturn
 push_line (SlPostprocess *self, GstBuffer *buffer, const SlFrameMeta *meta, const SlPredictionView *prediction)
@@ -518,6 +527,7 @@ push_line (SlPostprocess *self, GstBuffer *buffer, const SlFrameMeta *meta, cons
     sl_prediction_append_json (self->line, prediction);
     g_string_append_c (self->line, '\n');
   }
+  reserve (self->line);
   if (self->line->len == 0)
     return push_gap (self, buffer);
   GstBuffer *out = sl_byte_pool_take (&self->bytes, self->line->str, self->line->len);
