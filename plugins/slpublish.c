@@ -36,7 +36,7 @@ GST_DEBUG_CATEGORY_STATIC (sl_publish_debug);
 typedef struct
 {
   char *location, *source, *client_id, *username, *password, *password_file, *file_mode, *ca_file, *certificate, *key, *availability,
-    *discovery, *classes, *message_key, *sasl_mechanism;
+    *discovery, *classes, *message_key, *sasl_mechanism, *kept;
   gint format, queue_bytes, retry_min, retry_max, drain_ms, file_bytes, file_seconds, keep_files, qos, keep_alive;
   gdouble interval, picture_interval;
   gboolean retain, counts, on_change, enabled;
@@ -147,6 +147,8 @@ static const SlProperty properties[] = {
     SL_PROPERTY_DOUBLE, AT (picture_interval), 0, DAY, 0 },
   { "enabled", "Enabled", "Whether anything is published; false = frames pass unheard, and none counts as lost", SL_PROPERTY_BOOL,
     AT (enabled), 0, 0, TRUE, NULL, TRUE },
+  { "kept", "Kept", "What the broker's switch said last, ON or OFF; set before the start, it goes before enabled; unset = nothing",
+    SL_PROPERTY_STRING, AT (kept) },
   { "message-key", "Message key",
     "Kafka: key of each message; messages of one key stay in order, in one partition. {host}, {element} and {source} stand for names; unset = "
     "{source}, or {host}/{element} where source is unset",
@@ -264,7 +266,7 @@ obey (gpointer user_data, const char *name, const char *text, gsize bytes)
   SlPublisher *publisher = self->publisher;
   GST_OBJECT_UNLOCK (self);
   if (command == SL_HOME_ENABLED)
-    g_object_set (self, "enabled", number == 1, NULL);
+    g_object_set (self, "enabled", number == 1, "kept", number == 1 ? "ON" : "OFF", NULL);
   else if (detector != NULL)
     g_object_set (detector, "threshold", number, NULL);
   if (publisher == NULL) /* being stopped, which waits for this thread */
@@ -365,6 +367,8 @@ sl_publish_start (GstBaseSink *sink)
   g_free (self->line_source);
   self->line_source = g_strdup (self->settings.source);
   self->lines.frames = 0;
+  if (self->settings.kept != NULL)
+    self->settings.enabled = strcmp (self->settings.kept, "OFF") != 0;
   self->pictured = 0;
   self->told_pictures = FALSE;
   const gboolean enabled = self->settings.enabled;

@@ -3,6 +3,7 @@
 in them were put."""
 import json
 import os
+import re
 import shutil
 import socket
 import subprocess
@@ -86,9 +87,9 @@ class Broker:
             time.sleep(0.1)
         self.heard = []
 
-    def hear(self, topic, payload):
-        """Until that message was heard since the last clearing."""
-        while (topic, payload) not in self.heard:
+    def hear(self, topic, payload=None):
+        """Until a message was heard since the last clearing, on a topic with such a name, of that payload if it is told."""
+        while not any(re.search(topic, t) and payload in (None, p) for t, p in self.heard):
             told, _, content = self.ear.stdout.readline().decode().rstrip("\n").rpartition(" ")
             assert told, "mosquitto_sub is gone"
             self.heard.append((told, bytes.fromhex(content).decode("utf-8", "replace")))
@@ -118,16 +119,18 @@ def test_home_assistant():
             running = Running(*paths)
             broker.heard = []
             for till in ("till1", "till2"):
-                broker.hear("sightline/%s/threshold" % till, "0.1")
-                broker.hear("sightline/%s/blue" % till, "1")
+                broker.hear("^sightline/%s/threshold$" % till, "0.1")
+                broker.hear("^homeassistant/binary_sensor/.*%s.*/blue_present" % till)
+                broker.hear("^homeassistant/sensor/.*%s.*/queue_entered" % till)
             broker.say("sightline/till1/threshold/set", "0.99")
-            broker.hear("sightline/till1/threshold", "0.99")
+            broker.hear("^sightline/till1/threshold$", "0.99")
             broker.say("sightline/till1/threshold/set", "7")
             running.wait_for("warning")
             broker.say("sightline/till2/enabled/set", "OFF")
-            broker.hear("sightline/till2/enabled", "OFF")
+            broker.hear("^sightline/till2/enabled$", "OFF")
             running.stop()
-            broker.hear("sightline/till1/available", "offline")
+            broker.hear("^sightline/till1/available", "offline")
+            assert ("sightline/till2/enabled", "ON") in broker.heard, "the switch is kept without a folder"
             found = {topic for topic, _ in broker.heard if topic.startswith("homeassistant/")}
             announced.append(found)
         devices = {topic.split("/")[2] for topic in announced[0]}

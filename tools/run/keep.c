@@ -68,7 +68,7 @@ path_of (GstElement *element, GstElement *pipeline)
 static void
 for_each (SlKeep *keep, GstElement *pipeline, void (*use) (SlKeep *, GstElement *, const char *property, const char *key))
 {
-  static const char *const factories[] = { "slanalyze", "sltrack", "slpostprocess" };
+  static const char *const factories[] = { "slanalyze", "sltrack", "slpostprocess", "slpublish" };
   for (guint f = 0; f < G_N_ELEMENTS (factories); f++) {
     g_autoptr (GPtrArray) found = sl_find_elements (pipeline, factories[f]);
     for (guint i = 0; i < found->len; i++)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What elements of a pipeline know that goes on in the next one, by their names: slanalyze's counts, the next id of those that track. Over
+ * What elements of a pipeline know that goes on in the next one, by their names: slanalyze's counts, the next id of those that track, what the
+ * broker switched off. Over
  * restarts and reloads in memory; over the end of the process in a file, where there is a folder for it. On the main thread; a thread of its
  * own writes the file.
  */

@@ -280,8 +280,10 @@ test_switch (void)
   say (&broker, "gate/enabled/set", "OFF", FALSE);
   g_free (hear (&broker, "gate/enabled OFF"));
   g_free (hear (&broker, "gate/cat 0")); /* nobody looks any more */
-  g_object_get (harness->element, "enabled", &enabled, NULL);
+  g_autofree char *kept = NULL;
+  g_object_get (harness->element, "enabled", &enabled, "kept", &kept, NULL);
   g_assert_false (enabled);
+  g_assert_cmpstr (kept, ==, "OFF");
   publish_push_text (harness, "{\"objects\":[{\"roi_type\":\"unheard\"}]}");
   g_object_set (harness->element, "enabled", TRUE, NULL);
   publish_push_text (harness, "{\"objects\":[{\"roi_type\":\"dog\"}]}");
@@ -289,6 +291,10 @@ test_switch (void)
   g_autofree char *heard = hear (&broker, "gate/dog 1");
   g_assert_null (strstr (heard, "unheard"));
   g_assert_cmpuint (occurrences (heard, "gate/enabled ON"), ==, 2);
+  publish_finish (harness, bus);
+  harness = publish_start (location, "discovery-prefix=homeassistant kept=OFF", &bus);
+  g_object_get (harness->element, "enabled", &enabled, NULL);
+  g_assert_false (enabled); /* over a restart, too */
   publish_finish (harness, bus);
   close_broker (&broker);
 }
