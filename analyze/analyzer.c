@@ -94,7 +94,7 @@ place_of (SlAnalyzer *self, guint known, guint region)
 static void
 add_event (SlAnalyzer *self, SlAnalysisEventKind kind, guint region, const Known *object, gdouble seconds)
 {
-  const SlAnalysisEvent event = { kind, region, object != NULL ? object->id : 0, object != NULL ? object->label : NULL, seconds };
+  const SlAnalysisEvent event = { kind, region, object != NULL ? MAX (object->id, 0) : 0, object != NULL ? object->label : NULL, seconds };
   g_array_append_val (self->events, event);
 }
 
@@ -646,7 +646,7 @@ sl_analyzer_update (SlAnalyzer *self, const SlObjectView *objects, guint n, guin
   g_array_set_size (self->events, 0);
   if (self->resumed)
     resume (self, time);
-  time += self->offset;
+  time = (gint64) (time + self->offset) > 0 ? time + self->offset : 0;
   if (self->forgetting || time < self->last)
     forget_all (self);
   if (!self->begun || time < self->last)

@@ -365,6 +365,13 @@ def test_counts_go_on():
         bad.stop()
         assert said["level"] == "warning" and said["message"] == work("state/counts.state") + message, said
     assert analyses(lines)[-1]["since"] > told[-1]["since"]
+    unwritable = write("no-folder", b"")
+    bad = Running(path, "--state", unwritable + "/state")
+    said = bad.wait_for("state")
+    bad.wait_for("running")
+    bad.stop()
+    assert said["message"].startswith(unwritable) and said["message"].endswith(": counts are not kept over the end of the program; trying again"), said
+    assert bad.status == 0 and len([e for e in bad.events() if e["event"] == "state"]) == 1, bad.lines
 
 
 def overwrite(path, other):

@@ -181,6 +181,16 @@ load (SlKeep *keep)
   }
 }
 
+/* Once, until it was written again. */
+static void
+tell_trouble (SlKeep *keep)
+{
+  if (keep->trouble != NULL && !keep->told)
+    sl_run_log (SL_LOG_WARNING, keep->name, "state", "%s: counts are not kept over the end of the program; trying again", keep->trouble);
+  keep->told = keep->trouble != NULL;
+  g_clear_pointer (&keep->trouble, g_free);
+}
+
 void
 sl_keep_open (SlKeep *keep, const char *name, const char *folder)
 {
@@ -191,7 +201,12 @@ sl_keep_open (SlKeep *keep, const char *name, const char *folder)
     return;
   keep->folder = g_strdup (folder);
   keep->path = g_build_filename (folder, g_strdelimit (file, "/", '_'), NULL);
-  load (keep);
+  if (g_mkdir_with_parents (folder, 0700) != 0) {
+    keep->trouble = g_strdup_printf ("%s: %s", folder, g_strerror (errno));
+    tell_trouble (keep);
+  } else {
+    load (keep);
+  }
   keep->saved = to_text (keep);
 }
 
@@ -218,13 +233,9 @@ join_writer (SlKeep *keep)
     return;
   g_thread_join (keep->writer);
   keep->writer = NULL;
-  if (keep->trouble != NULL) {
+  if (keep->trouble != NULL)
     g_clear_pointer (&keep->saved, g_free); /* tried again */
-    if (!keep->told)
-      sl_run_log (SL_LOG_WARNING, keep->name, "state", "%s: counts are not kept over the end of the program; trying again", keep->trouble);
-  }
-  keep->told = keep->trouble != NULL;
-  g_clear_pointer (&keep->trouble, g_free);
+  tell_trouble (keep);
 }
 
 void
