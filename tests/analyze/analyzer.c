@@ -481,18 +481,20 @@ test_json (void)
   g_autoptr (SlAnalyzer) analyzer = open_with (LEFT "[line \"way\"] points=0,0.5 1,0.5", &settings);
   g_autoptr (GString) json = g_string_new (NULL);
   SlObjectView object = object_at (7, "person", 25, 40);
+  sl_analyzer_set_utc (analyzer, G_GINT64_CONSTANT (1772381045678901)); /* date -u -d @1772381045.678 +%FT%T.%3NZ */
   sl_analyzer_update (analyzer, &object, 1, 0);
   object = object_at (7, "person", 25, 60);
   const SlAnalysis *analysis = sl_analyzer_update (analyzer, &object, 1, 2 * SECOND);
   sl_analysis_append_json (json, analysis);
-  g_assert_cmpstr (json->str, ==,
-                   "{\"zones\":[{\"name\":\"left\",\"inside\":1,\"entered\":1,\"left\":0,\"longest\":2,\"mean_dwell\":0,\"empty\":0,"
-                   "\"classes\":[{\"label\":\"person\",\"inside\":1,\"entered\":1,\"left\":0}],"
-                   "\"occupancy\":{\"seconds\":2,\"mean\":1,\"most\":1,\"entered\":1,\"left\":0}}],"
-                   "\"lines\":[{\"name\":\"\\\"way\\\"\",\"in\":1,\"out\":0,\"classes\":[{\"label\":\"person\",\"in\":1,\"out\":0}]}],"
-                   "\"inside\":[{\"id\":7,\"zone\":\"left\",\"seconds\":2}],"
-                   "\"events\":[{\"event\":\"in\",\"line\":\"\\\"way\\\"\",\"id\":7,\"label\":\"person\"}],"
-                   "\"heat\":{\"width\":2,\"height\":2,\"most\":2,\"cells\":[0,0,255,0]}}");
+  g_assert_cmpstr (
+    json->str, ==,
+    "{\"since\":\"2026-03-01T16:04:05.678Z\",\"zones\":[{\"name\":\"left\",\"inside\":1,\"entered\":1,\"left\":0,\"longest\":2,\"mean_dwell\":0,\"empty\":0,"
+    "\"classes\":[{\"label\":\"person\",\"inside\":1,\"entered\":1,\"left\":0}],"
+    "\"occupancy\":{\"seconds\":2,\"mean\":1,\"most\":1,\"entered\":1,\"left\":0}}],"
+    "\"lines\":[{\"name\":\"\\\"way\\\"\",\"in\":1,\"out\":0,\"classes\":[{\"label\":\"person\",\"in\":1,\"out\":0}]}],"
+    "\"inside\":[{\"id\":7,\"zone\":\"left\",\"seconds\":2}],"
+    "\"events\":[{\"event\":\"in\",\"line\":\"\\\"way\\\"\",\"id\":7,\"label\":\"person\"}],"
+    "\"heat\":{\"width\":2,\"height\":2,\"most\":2,\"cells\":[0,0,255,0]}}");
   g_autofree gpointer block = g_malloc (sl_analysis_size (analysis));
   g_string_truncate (json, 0);
   sl_analysis_append_json (json, sl_analysis_copy (analysis, block, FALSE));
