@@ -551,6 +551,7 @@ sl_prediction_set_times (SlPredictionView *prediction, GstBuffer *buffer, const 
   if (segment->format == GST_FORMAT_TIME && GST_BUFFER_PTS_IS_VALID (buffer))
     prediction->timestamp = gst_segment_to_stream_time (segment, GST_FORMAT_TIME, GST_BUFFER_PTS (buffer));
   prediction->latency = sl_frame_meta_latency (meta, g_get_monotonic_time (), latency) ? latency : NULL;
+  prediction->utc = g_get_real_time () - (prediction->latency != NULL ? latency->age : 0);
   prediction->worker = meta != NULL ? meta->worker : NULL;
 }
 
