@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * One pipeline a source: uridecodebin ! videoconvert ! appsink, or slcamera ! appsink. The sink takes only formats that the
- * preprocessor reads, so videoconvert passes buffers through untouched wherever the decoder's format is one of them.
+ * One pipeline a source: uridecodebin ! videoconvert ! deinterlace ! videoconvert ! appsink, or slcamera ! appsink. The sink takes only formats
+ * that the preprocessor reads, so videoconvert passes buffers through untouched wherever the decoder's format is one of them. deinterlace passes
+ * progressive frames through, and makes one frame of two fields.
  * A frame's orientation, which a tag tells, is noted on the frame when it comes to the sink, since there it may have to wait.
  */
 #include "tools/frames.h"
@@ -26,7 +27,7 @@
 
 struct _SlFrames
 {
-  GstElement *pipeline, *convert, *sink;
+  GstElement *pipeline, *first, *sink; /* first: what the decoder's pad is linked to */
   gboolean camera;
   GstElement *given; /* (nullable): the slcamera, where somebody else made it */
   gboolean is_mjpeg; /* the server at the address sends pictures without end, as cameras do */
@@ -61,7 +62,7 @@ static void
 pad_added (GstElement *decoder, GstPad *pad, gpointer data)
 {
   SlFrames *frames = data;
-  g_autoptr (GstPad) sink = gst_element_get_static_pad (frames->convert, "sink");
+  g_autoptr (GstPad) sink = gst_element_get_static_pad (frames->first, "sink");
   g_autoptr (GstCaps) caps = gst_pad_query_caps (pad, NULL);
   if (!gst_pad_is_linked (sink) && !gst_caps_is_empty (caps) && !gst_caps_is_any (caps)
       && g_str_has_prefix (gst_structure_get_name (gst_caps_get_structure (caps, 0)), "video/"))
@@ -72,9 +73,38 @@ static void
 no_more_pads (GstElement *decoder, gpointer data)
 {
   SlFrames *frames = data;
-  g_autoptr (GstPad) sink = gst_element_get_static_pad (frames->convert, "sink");
+  g_autoptr (GstPad) sink = gst_element_get_static_pad (frames->first, "sink");
   if (!gst_pad_is_linked (sink))
     gst_element_post_message (decoder, gst_message_new_application (GST_OBJECT (decoder), gst_structure_new_empty ("no-video")));
+}
+
+/* GStreamer 1.22 loses the range that the colr box of MP4 states, and decoders believe its demuxer more than the stream. Without a range the
+ * stream's own counts. */
+static GstPadProbeReturn
+forget_range (GstPad *pad, GstPadProbeInfo *info, gpointer data)
+{
+  GstEvent *event = GST_PAD_PROBE_INFO_EVENT (info);
+  GstVideoColorimetry colours;
+  GstCaps *caps;
+  if (GST_EVENT_TYPE (event) != GST_EVENT_CAPS)
+    return GST_PAD_PROBE_OK;
+  gst_event_parse_caps (event, &caps);
+  const char *text = gst_structure_get_string (gst_caps_get_structure (caps, 0), "colorimetry");
+  if (text == NULL || !gst_video_colorimetry_from_string (&colours, text) || colours.range != GST_VIDEO_COLOR_RANGE_16_235)
+    return GST_PAD_PROBE_OK;
+  colours.range = GST_VIDEO_COLOR_RANGE_UNKNOWN;
+  g_autofree char *open = gst_video_colorimetry_to_string (&colours);
+  g_autoptr (GstCaps) copy = gst_caps_copy (caps);
+  gst_caps_set_simple (copy, "colorimetry", G_TYPE_STRING, open, NULL);
+  GST_PAD_PROBE_INFO_DATA (info) = gst_event_new_caps (copy);
+  gst_event_unref (event);
+  return GST_PAD_PROBE_OK;
+}
+
+static void
+demuxer_pad_added (GstElement *demuxer, GstPad *pad, gpointer data)
+{
+  gst_pad_add_probe (pad, GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM, forget_range, NULL, NULL);
 }
 
 /* GStreamer's JPEG decoder defaults to a fast inverse DCT that darkens chroma by half a code; models were trained on
@@ -86,6 +116,25 @@ element_added (GstBin *bin, GstBin *sub_bin, GstElement *element, gpointer data)
   sl_decoder_use_own_memory (element);
   if (factory != NULL && g_str_equal (GST_OBJECT_NAME (factory), "jpegdec"))
     gst_util_set_object_arg (G_OBJECT (element), "idct-method", "islow");
+  if (factory != NULL && g_str_equal (GST_OBJECT_NAME (factory), "qtdemux"))
+    g_signal_connect (element, "pad-added", G_CALLBACK (demuxer_pad_added), NULL);
+}
+
+/* What the decoder leaves open of its colours, for all elements behind it. */
+static GstPadProbeReturn
+complete_caps (GstPad *pad, GstPadProbeInfo *info, gpointer data)
+{
+  GstEvent *event = GST_PAD_PROBE_INFO_EVENT (info);
+  GstCaps *caps;
+  if (GST_EVENT_TYPE (event) != GST_EVENT_CAPS)
+    return GST_PAD_PROBE_OK;
+  gst_event_parse_caps (event, &caps);
+  g_autoptr (GstCaps) complete = sl_video_input_complete (caps);
+  if (complete != caps) {
+    GST_PAD_PROBE_INFO_DATA (info) = gst_event_new_caps (complete);
+    gst_event_unref (event);
+  }
+  return GST_PAD_PROBE_OK;
 }
 
 static GQuark
@@ -154,13 +203,35 @@ add_sink (SlFrames *frames, guint waiting, GError **error)
   return TRUE;
 }
 
+/* The last of them; NULL with @error set. Without deinterlace progressive video is decoded all the same. */
+static GstElement *
+add_converters (SlFrames *frames, GError **error)
+{
+  GstBin *bin = GST_BIN (frames->pipeline);
+  GstElement *deinterlace = gst_element_factory_make ("deinterlace", NULL);
+  frames->first = sl_make_element (bin, "videoconvert", error);
+  if (frames->first != NULL) {
+    g_autoptr (GstPad) sink = gst_element_get_static_pad (frames->first, "sink");
+    gst_pad_add_probe (sink, GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM, complete_caps, NULL, NULL);
+  }
+  if (deinterlace == NULL || frames->first == NULL) {
+    g_clear_pointer (&deinterlace, gst_object_unref);
+    return frames->first;
+  }
+  gst_bin_add (bin, deinterlace);
+  gst_util_set_object_arg (G_OBJECT (deinterlace), "mode", "auto-strict");
+  gst_util_set_object_arg (G_OBJECT (deinterlace), "fields", "top");
+  GstElement *last = sl_make_element (bin, "videoconvert", error);
+  return last != NULL && gst_element_link_many (frames->first, deinterlace, last, NULL) ? last : NULL;
+}
+
 static gboolean
 build_decoder (SlFrames *frames, GError **error)
 {
   GstBin *bin = GST_BIN (frames->pipeline);
   GstElement *decoder = sl_make_element (bin, "uridecodebin", error);
-  frames->convert = decoder != NULL ? sl_make_element (bin, "videoconvert", error) : NULL;
-  if (frames->convert == NULL || !add_sink (frames, MAX_WAITING, error))
+  GstElement *last = decoder != NULL ? add_converters (frames, error) : NULL;
+  if (last == NULL || !add_sink (frames, MAX_WAITING, error))
     return FALSE;
   g_autoptr (GstCaps) video = gst_caps_from_string ("video/x-raw(ANY)");
   g_object_set (decoder, "uri", frames->uri, "caps", video, "expose-all-streams", FALSE, NULL);
@@ -168,7 +239,7 @@ build_decoder (SlFrames *frames, GError **error)
   g_signal_connect (frames->pipeline, "deep-element-added", G_CALLBACK (element_added), NULL);
   g_signal_connect (decoder, "no-more-pads", G_CALLBACK (no_more_pads), frames);
   g_signal_connect (decoder, "source-setup", G_CALLBACK (source_setup), frames);
-  return gst_element_link (frames->convert, frames->sink);
+  return gst_element_link (last, frames->sink);
 }
 
 static gboolean
@@ -408,14 +479,26 @@ end (SlFrames *frames, GError **error)
   return SL_FRAMES_FAILED;
 }
 
+static gboolean
+check_progressive (SlFrames *frames, GstSample *sample, GError **error)
+{
+  const char *mode = gst_structure_get_string (gst_caps_get_structure (gst_sample_get_caps (sample), 0), "interlace-mode");
+  frames->delivered++;
+  if (frames->camera || mode == NULL || g_str_equal (mode, "progressive"))
+    return TRUE;
+  g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED,
+               "the video is interlaced (interlace-mode=%s), and GStreamer has no element 'deinterlace': install its good plugins (Debian: "
+               "gstreamer1.0-plugins-good)",
+               mode);
+  return FALSE;
+}
+
 SlFramesStatus
 sl_frames_pull (SlFrames *frames, guint ms, GstSample **sample, GError **error)
 {
   *sample = gst_app_sink_try_pull_sample (GST_APP_SINK (frames->sink), ms * GST_MSECOND);
-  if (*sample != NULL) {
-    frames->delivered++;
-    return SL_FRAMES_FRAME;
-  }
+  if (*sample != NULL)
+    return check_progressive (frames, *sample, error) ? SL_FRAMES_FRAME : SL_FRAMES_FAILED;
   if (!read_messages (frames, error))
     return SL_FRAMES_FAILED;
   if (frames->is_mjpeg) {
