@@ -19,6 +19,7 @@
 #include "plugins/camera/source.h"
 #include "plugins/video_input.h"
 #include "sightline/error.h"
+#include "tools/picture_file.h"
 #include "tools/predict/camera.h"
 
 /* Decoded frames that may wait: decoding goes on while the model runs. */
@@ -28,6 +29,7 @@
 struct _SlFrames
 {
   GstElement *pipeline, *first, *sink; /* first: what the decoder's pad is linked to */
+  SlPictureFile *picture;              /* (nullable): in place of a pipeline */
   gboolean camera;
   GstElement *given; /* (nullable): the slcamera, where somebody else made it */
   gboolean is_mjpeg; /* the server at the address sends pictures without end, as cameras do */
@@ -285,6 +287,23 @@ open_pipe (SlFrames *frames, GError **error)
   return TRUE;
 }
 
+/* FALSE with @error set where the file at the path is a picture that is not decoded, or not by what is to decode it. */
+static gboolean
+open_picture (SlFrames *frames, GError **error)
+{
+  g_autoptr (GMappedFile) file = g_mapped_file_new (frames->path, FALSE, NULL);
+  const guint8 *bytes = file != NULL ? (const guint8 *) g_mapped_file_get_contents (file) : NULL;
+  if (bytes == NULL)
+    return TRUE; /* GStreamer says why */
+  const SlPictureHeader header = sl_picture_header_read (bytes, g_mapped_file_get_length (file));
+  if (!sl_picture_header_check (&header, error))
+    return FALSE;
+  if (!sl_picture_file_takes (&header))
+    return TRUE;
+  frames->picture = sl_picture_file_open (&header, frames->path, bytes, g_mapped_file_get_length (file), error);
+  return frames->picture != NULL;
+}
+
 SlFrames *
 sl_frames_open (const char *uri, gboolean camera, guint connect_ms, GError **error)
 {
@@ -297,7 +316,9 @@ sl_frames_open (const char *uri, gboolean camera, guint connect_ms, GError **err
     frames->path = g_filename_from_uri (uri, NULL, NULL);
   if (frames->path != NULL && !g_file_test (frames->path, G_FILE_TEST_IS_REGULAR) && !open_pipe (frames, error))
     return NULL;
-  return start (frames, error) ? g_steal_pointer (&frames) : NULL;
+  if (frames->path != NULL && !open_picture (frames, error))
+    return NULL;
+  return frames->picture != NULL || start (frames, error) ? g_steal_pointer (&frames) : NULL;
 }
 
 SlFrames *
@@ -317,6 +338,7 @@ sl_frames_close (SlFrames *frames)
   if (frames == NULL)
     return;
   drop_pipeline (frames);
+  g_clear_pointer (&frames->picture, sl_picture_file_close);
   gst_clear_object (&frames->given);
   if (frames->file >= 0)
     close (frames->file);
@@ -496,6 +518,10 @@ check_progressive (SlFrames *frames, GstSample *sample, GError **error)
 SlFramesStatus
 sl_frames_pull (SlFrames *frames, guint ms, GstSample **sample, GError **error)
 {
+  if (frames->picture != NULL) {
+    *sample = sl_picture_file_next (frames->picture);
+    return *sample != NULL ? SL_FRAMES_FRAME : SL_FRAMES_END;
+  }
   *sample = gst_app_sink_try_pull_sample (GST_APP_SINK (frames->sink), ms * GST_MSECOND);
   if (*sample != NULL)
     return check_progressive (frames, *sample, error) ? SL_FRAMES_FRAME : SL_FRAMES_FAILED;
@@ -533,7 +559,7 @@ guint64
 sl_frames_duration (SlFrames *frames)
 {
   gint64 now = g_get_monotonic_time (), duration;
-  if (frames->duration == 0 && now - frames->asked > ASK_EVERY) {
+  if (frames->pipeline != NULL && frames->duration == 0 && now - frames->asked > ASK_EVERY) {
     frames->asked = now;
     if (gst_element_query_duration (frames->pipeline, GST_FORMAT_TIME, &duration) && duration > 0)
       frames->duration = (guint64) duration;
