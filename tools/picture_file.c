@@ -43,11 +43,11 @@ G_GNUC_END_IGNORE_DEPRECATIONS
 
 struct _SlPictureFile
 {
-  GdkPixbuf *still;             /* (nullable): of what does not move */
+  GdkPixbuf *still;              /* (nullable): of what does not move */
   GdkPixbufAnimation *animation; /* (nullable) */
-  GdkPixbufAnimationIter *iter; /* (nullable): of what moves */
-  Clock clock;                  /* of the iterator, from 0 on */
-  guint left;                   /* frames */
+  GdkPixbufAnimationIter *iter;  /* (nullable): of what moves */
+  Clock clock;                   /* of the iterator, from 0 on */
+  guint left;                    /* frames */
   guint rate_n, rate_d;
   GstClockTime time;
 };
@@ -125,8 +125,8 @@ sl_picture_file_open (const SlPictureHeader *header, const char *path, const gui
   if (load (file, header, path, bytes, n, &cause))
     return g_steal_pointer (&file);
   g_set_error (error, SL_ERROR, SL_ERROR_FORMAT,
-               "%s cannot be decoded: %s; it is damaged, or of a variety that GdkPixbuf does not read: convert it to PNG", describe (header),
-               cause != NULL ? cause->message : "there is no picture in it");
+               "%s cannot be decoded: %s; it is damaged, or of a variety that GdkPixbuf does not read: convert it to PNG",
+               describe (header), cause != NULL ? cause->message : "there is no picture in it");
   return NULL;
 }
 
@@ -154,7 +154,8 @@ make_sample (const SlPictureFile *file, GdkPixbuf *pixels, guint delay)
   info.fps_d = (gint) file->rate_d;
   GstBuffer *buffer = gst_buffer_new_allocate (NULL, info.size, NULL);
   gst_buffer_map (buffer, &map, GST_MAP_WRITE);
-  const gsize stride = (gsize) GST_VIDEO_INFO_PLANE_STRIDE (&info, 0), row = (gsize) info.width * (gsize) gdk_pixbuf_get_n_channels (pixels);
+  const gsize stride = (gsize) GST_VIDEO_INFO_PLANE_STRIDE (&info, 0),
+              row = (gsize) info.width * (gsize) gdk_pixbuf_get_n_channels (pixels);
   for (gint y = 0; y < info.height; y++)
     memcpy (map.data + stride * (gsize) y, gdk_pixbuf_read_pixels (pixels) + (gsize) gdk_pixbuf_get_rowstride (pixels) * (gsize) y, row);
   gst_buffer_unmap (buffer, &map);
@@ -199,8 +200,8 @@ sl_picture_file_next (SlPictureFile *file)
 SlPictureFile *
 sl_picture_file_open (const SlPictureHeader *header, const char *path, const guint8 *bytes, gsize n, GError **error)
 {
-  g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED, "%s cannot be decoded: Sightline was built without GdkPixbuf; convert it to JPEG, or to PNG of 8 bits",
-               describe (header));
+  g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED,
+               "%s cannot be decoded: Sightline was built without GdkPixbuf; convert it to JPEG, or to PNG of 8 bits", describe (header));
   return NULL;
 }
 

@@ -166,7 +166,8 @@ sl_picture_header_check (const SlPictureHeader *header, GError **error)
 {
   if (header->width > 0 && header->height > SL_PICTURE_MOST_PIXELS / header->width)
     g_set_error (error, SL_ERROR, SL_ERROR_LIMIT,
-                 "the picture has %" G_GUINT64_FORMAT "x%" G_GUINT64_FORMAT " pixels; expected %d million at most: reduce it, or cut it into parts",
+                 "the picture has %" G_GUINT64_FORMAT "x%" G_GUINT64_FORMAT
+                 " pixels; expected %d million at most: reduce it, or cut it into parts",
                  header->width, header->height, SL_PICTURE_MOST_PIXELS / 1000000);
   else if (header->moves)
     g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED,
@@ -175,7 +176,8 @@ sl_picture_header_check (const SlPictureHeader *header, GError **error)
     g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED,
                  "CMYK JPEG without Adobe's marker is not supported: convert it to RGB (convert FILE -colorspace sRGB picture.png)");
   else if (header->is_float || header->bits > 16)
-    g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED, "TIFF with samples of %s is not supported; expected 1 to 16 bits: convert it to PNG",
+    g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED,
+                 "TIFF with samples of %s is not supported; expected 1 to 16 bits: convert it to PNG",
                  header->is_float ? "floating-point numbers" : "more than 16 bits");
   else
     return TRUE;
