@@ -79,8 +79,8 @@ static const struct
   const char *factory;
   void (*find) (GstElement *element, const Frames *frames, SlAffine *affine);
 } elements[] = {
-  { "videocrop", find_crop },   { "videobox", find_box },           { "videoflip", find_flip },      { "glvideoflip", find_flip },
-  { "videoscale", find_scale }, { "videoconvertscale", find_scale },
+  { "videocrop", find_crop },   { "videobox", find_box },     { "videoflip", find_flip },
+  { "glvideoflip", find_flip }, { "videoscale", find_scale }, { "videoconvertscale", find_scale },
 };
 
 /* -1: none of them */
