@@ -44,6 +44,7 @@ struct _SlFrames
   guint64 delivered; /* frames */
   guint64 duration;
   gint64 asked;     /* when the duration was last asked for, in us */
+  gboolean looked;  /* at the first bytes of what no path leads to; its streaming thread */
   gint moves;       /* atomic: buffers that were read or came to the sink */
   gint orientation; /* GstVideoOrientationMethod of the frames that come to the sink; its streaming thread */
 };
@@ -145,11 +146,33 @@ orientation_quark (void)
   return g_quark_from_static_string ("sl-orientation");
 }
 
+/* Whether the picture that begins with @buffer, of a pipe or a network, can be decoded as it comes. */
+static gboolean
+check_stream (GstBuffer *buffer, GError **error)
+{
+  GstMapInfo map;
+  if (!gst_buffer_map (buffer, &map, GST_MAP_READ))
+    return TRUE;
+  const SlPictureHeader header = sl_picture_header_read (map.data, map.size);
+  gst_buffer_unmap (buffer, &map);
+  return sl_picture_header_check (&header, error) && sl_picture_file_check_stream (&header, error);
+}
+
 static GstPadProbeReturn
 buffer_read (GstPad *pad, GstPadProbeInfo *info, gpointer data)
 {
-  g_atomic_int_inc (&((SlFrames *) data)->moves);
-  return GST_PAD_PROBE_OK;
+  SlFrames *frames = data;
+  g_autoptr (GError) error = NULL;
+  g_atomic_int_inc (&frames->moves);
+  if (frames->path != NULL || frames->looked || (info->type & GST_PAD_PROBE_TYPE_BUFFER) == 0)
+    return GST_PAD_PROBE_OK;
+  frames->looked = TRUE;
+  if (check_stream (GST_PAD_PROBE_INFO_BUFFER (info), &error))
+    return GST_PAD_PROBE_OK;
+  gst_element_post_message (
+    frames->sink,
+    gst_message_new_application (GST_OBJECT (frames->sink), gst_structure_new ("refused", "problem", G_TYPE_STRING, error->message, NULL)));
+  return GST_PAD_PROBE_DROP;
 }
 
 static GstPadProbeReturn
@@ -420,6 +443,8 @@ decoder_posted (gpointer data, GstMessage *message)
     frames->missing = g_strdup (name != NULL ? name : "decoder for it");
   } else if (gst_structure_has_name (structure, "mjpeg")) {
     frames->is_mjpeg = TRUE;
+  } else if (gst_structure_has_name (structure, "refused")) {
+    g_set_error_literal (&frames->failure, SL_ERROR, SL_ERROR_UNSUPPORTED, gst_structure_get_string (structure, "problem"));
   } else if (gst_structure_has_name (structure, "no-video")) {
     set_no_video (frames, &frames->failure);
   }

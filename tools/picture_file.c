@@ -28,6 +28,15 @@ describe (const SlPictureHeader *header)
                                            : "a PNG picture of 16 bits";
 }
 
+gboolean
+sl_picture_file_check_stream (const SlPictureHeader *header, GError **error)
+{
+  if (!sl_picture_file_takes (header))
+    return TRUE;
+  g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED, "%s is decoded from a file alone: save it, and name the file", describe (header));
+  return FALSE;
+}
+
 #ifdef SL_HAVE_GDK_PIXBUF
 #include <gdk-pixbuf/gdk-pixbuf.h>
 #include <gst/video/video.h>

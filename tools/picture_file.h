@@ -16,6 +16,8 @@ typedef struct _SlPictureFile SlPictureFile;
 
 /** sl_picture_file_takes: whether a picture of @header is decoded here. */
 gboolean sl_picture_file_takes (const SlPictureHeader *header);
+/** sl_picture_file_check_stream: FALSE with @error set where @header is of a picture that is decoded here, which takes a file. */
+gboolean sl_picture_file_check_stream (const SlPictureHeader *header, GError **error);
 /** sl_picture_file_open: decodes the picture at @path, whose @bytes sl_picture_header_check() found good; of what moves, the first frame. */
 SlPictureFile *sl_picture_file_open (const SlPictureHeader *header, const char *path, const guint8 *bytes, gsize n, GError **error);
 void sl_picture_file_close (SlPictureFile *file);

@@ -4,8 +4,10 @@ what is drawn of it has these colours. The small files are made here, byte by by
 import json
 import os
 import struct
+import subprocess
 import zlib
 
+import harness
 from harness import Skip, data, main, model, run, work, write
 from media import encode_png, jpeg, launch, plugins_but, read_png
 
@@ -284,6 +286,18 @@ def test_refused():
         1, "TIFF with samples of floating-point numbers is not supported; expected 1 to 16 bits: convert it to PNG")
     long = tiff_of(strips(lambda value: struct.pack("<3I", *value)), bits=32, rows=16)
     run("predict", "--model", model("one_box.tflite"), write("long.tif", long)).expect(1, "TIFF with samples of more than 16 bits is not supported")
+
+
+def test_streams():
+    """Of what comes through a pipe no more is taken than its head, and the message says what to do."""
+    for name, body, says in (("a GIF picture", gif_of(2), "is decoded from a file alone: save it, and name the file"),
+                             ("a TIFF picture", tiff_of(strips(bytes), rows=16), "is decoded from a file alone"),
+                             ("the picture", huge("png"), "has 60000x60000 pixels; expected 200 million at most")):
+        done = subprocess.run([harness.PROGRAM, "predict", "--model", model("one_box.tflite"), "/dev/stdin"], input=body, capture_output=True, timeout=60)
+        assert done.returncode == 1 and ("/dev/stdin: %s %s" % (name, says)).encode() in done.stderr, done
+    done = subprocess.run([harness.PROGRAM, "predict", "--json", "--model", model("one_box.tflite"), "/dev/stdin"], input=encode_png(ROWS), capture_output=True,
+                          timeout=60)
+    assert done.returncode == 0 and json.loads(done.stdout)["resolution"] == {"width": WIDTH, "height": HEIGHT}, done
 
 
 def test_damaged():
