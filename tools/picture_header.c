@@ -131,6 +131,38 @@ read_webp (Bytes *file, SlPictureHeader *header)
   }
 }
 
+/* Heights below 0 are of pictures that begin at the top. */
+static void
+read_bmp (Bytes *file, SlPictureHeader *header)
+{
+  file->little = TRUE;
+  const gboolean is_old = number (file, 14, 4) == 12;
+  const gint32 height = (gint32) number (file, 22, 4);
+  header->width = number (file, 18, is_old ? 2 : 4);
+  header->height = is_old ? number (file, 20, 2) : (guint64) ABS ((gint64) height);
+}
+
+/* A number of digits at *@at, behind spaces and comments. */
+static guint64
+digits (const Bytes *file, gsize *at)
+{
+  guint64 value = 0;
+  gboolean is_comment = FALSE;
+  for (; *at < file->n && (is_comment || file->bytes[*at] == '#' || g_ascii_isspace (file->bytes[*at])); ++*at)
+    is_comment = file->bytes[*at] != '\n' && (is_comment || file->bytes[*at] == '#');
+  for (; *at < file->n && g_ascii_isdigit (file->bytes[*at]); ++*at)
+    value = MIN (10 * value + (guint64) (file->bytes[*at] - '0'), G_MAXUINT32);
+  return value;
+}
+
+static void
+read_pnm (Bytes *file, SlPictureHeader *header)
+{
+  gsize at = 2;
+  header->width = digits (file, &at);
+  header->height = digits (file, &at);
+}
+
 static SlPictureKind
 find_kind (const Bytes *file)
 {
@@ -142,6 +174,10 @@ find_kind (const Bytes *file)
     return SL_PICTURE_GIF;
   if (starts_with (file, 0, "RIFF") && starts_with (file, 8, "WEBP"))
     return SL_PICTURE_WEBP;
+  if (starts_with (file, 0, "BM"))
+    return SL_PICTURE_BMP;
+  if (file->n > 2 && file->bytes[0] == 'P' && file->bytes[1] >= '1' && file->bytes[1] <= '6' && g_ascii_isspace (file->bytes[2]))
+    return SL_PICTURE_PNM;
   const gboolean little = starts_with (file, 0, "II"), big = starts_with (file, 0, "MM");
   const guint64 version = number (&(Bytes){ file->bytes, file->n, little }, 2, 2);
   return (little || big) && (version == 42 || version == 43) ? SL_PICTURE_TIFF : SL_PICTURE_OTHER;
@@ -151,8 +187,8 @@ SlPictureHeader
 sl_picture_header_read (const guint8 *bytes, gsize n)
 {
   static void (*const readers[]) (Bytes *, SlPictureHeader *) = {
-    [SL_PICTURE_PNG] = read_png,   [SL_PICTURE_JPEG] = read_jpeg, [SL_PICTURE_GIF] = read_gif,
-    [SL_PICTURE_TIFF] = read_tiff, [SL_PICTURE_WEBP] = read_webp,
+    [SL_PICTURE_PNG] = read_png,   [SL_PICTURE_JPEG] = read_jpeg, [SL_PICTURE_GIF] = read_gif, [SL_PICTURE_TIFF] = read_tiff,
+    [SL_PICTURE_WEBP] = read_webp, [SL_PICTURE_BMP] = read_bmp,   [SL_PICTURE_PNM] = read_pnm,
   };
   Bytes file = { bytes, n, FALSE };
   SlPictureHeader header = { .kind = find_kind (&file) };
@@ -175,7 +211,7 @@ sl_picture_header_check (const SlPictureHeader *header, GError **error)
   else if (header->kind == SL_PICTURE_JPEG && header->channels == 4 && !header->is_adobe)
     g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED,
                  "CMYK JPEG without Adobe's marker is not supported: convert it to RGB (convert FILE -colorspace sRGB picture.png)");
-  else if (header->is_float || header->bits > 16)
+  else if (header->kind == SL_PICTURE_TIFF && (header->is_float || header->bits > 16))
     g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED,
                  "TIFF with samples of %s is not supported; expected 1 to 16 bits: convert it to PNG",
                  header->is_float ? "floating-point numbers" : "more than 16 bits");

@@ -268,12 +268,13 @@ def huge(kind):
             "jpg": b"\xff\xd8\xff\xe0\0\x10JFIF\0" + bytes(9) + b"\xff\xc0\0\x11\x08" + struct.pack(">HH", side, side) + b"\x03" + bytes(99),
             "gif": gif_of(1, (side, side)),
             "tif": tiff_of(strips(bytes), width=side, height=side),
-            "webp": b"RIFF\xff\0\0\0WEBPVP8X\x0a\0\0\0" + bytes(4) + 2 * (side - 1).to_bytes(3, "little") + bytes(99)}[kind]
+            "webp": b"RIFF\xff\0\0\0WEBPVP8X\x0a\0\0\0" + bytes(4) + 2 * (side - 1).to_bytes(3, "little") + bytes(99),
+            "bmp": struct.pack("<2sIHHIIiiHHI", b"BM", 200, 0, 0, 54, 40, side, -side, 1, 8, 1) + bytes(150), "ppm": b"P6 # one\n60000\n# two\n60000 255\n" + bytes(99)}[kind]
 
 
 def test_refused():
     """What is not decoded is named, and none of it is called damaged."""
-    for kind in ("png", "jpg", "gif", "tif", "webp"):
+    for kind in ("png", "jpg", "gif", "tif", "webp", "bmp", "ppm"):
         path = write("huge." + kind, huge(kind))
         run("predict", "--model", model("one_box.tflite"), path).expect(
             1, path + ": the picture has 60000x60000 pixels; expected 200 million at most: reduce it, or cut it into parts")
