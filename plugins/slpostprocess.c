@@ -14,6 +14,7 @@
 #include "sightline/error.h"
 #include "plugins/describe.h"
 #include "plugins/held_events.h"
+#include "plugins/meta/downstream.h"
 #include "plugins/meta/frame_meta.h"
 #include "plugins/byte_pool.h"
 #include "plugins/meta/class_names.h"
@@ -335,6 +336,8 @@ negotiate (SlPostprocess *self, const SlFrameMeta *meta)
   }
   self->output = output;
   sl_held_events_push (&self->held, self->srcpad);
+  if (output == OUTPUT_VIDEO)
+    sl_results_follow (self->srcpad);
   return GST_FLOW_OK;
 }
 

@@ -45,7 +45,7 @@ typedef struct
   gdouble unread_weight, unread_threshold;                     /* object lock */
   char *classes, *reader_name;                                 /* object lock */
   /* The rest is the streaming thread's. */
-  gboolean refused;
+  gboolean refused, told_missing;
   GstVideoInfo video;
   SlImageInfo image;
   SlClassChoice choice; /* of classes that are read */
@@ -157,15 +157,25 @@ place_in_box (SlReadCode *code, const SlObjectView *object, const SlLuma *luma)
   }
 }
 
+/* In pixels of the frame. */
+static void
+find_box (const SlObjectView *object, const SlLuma *luma, double box[4])
+{
+  box[0] = object->x_min * luma->width;
+  box[1] = object->y_min * luma->height;
+  box[2] = object->x_max * luma->width;
+  box[3] = object->y_max * luma->height;
+}
+
 /* Found is with self->code filled. */
 static SlScanResult
 read_object (SlRead *self, const SlLuma *luma, const SlObjectView *object, guint kinds, const Settings *settings)
 {
-  const double box[4] = { object->x_min * luma->width, object->y_min * luma->height, object->x_max * luma->width,
-                          object->y_max * luma->height };
+  double box[4];
+  find_box (object, luma, box);
   const SlScanResult result = sl_region_reader_read (self->regions, luma, box, kinds, settings->deadline, &self->code);
   self->repeats = settings->unread_threshold > 0 && result == SL_SCAN_NOTHING && (kinds & (SL_READ_QR | SL_READ_MATRIX)) != 0
-                  && sl_region_reader_repeats (self->regions);
+                  && sl_region_reader_repeats (self->regions, object->confidence);
   if (result == SL_SCAN_FOUND)
     place_in_box (&self->code, object, luma);
   return result;
@@ -295,6 +305,24 @@ choose_objects (SlRead *self, const SlLuma *luma, GstBuffer *buffer)
   }
 }
 
+/* Objects that may be linear codes, for codes that reach into the box of one beside them. */
+static void
+tell_boxes (SlRead *self, const SlLuma *luma)
+{
+  g_autoptr (GArray) boxes = g_array_new (FALSE, FALSE, 4 * sizeof (double));
+  SlObjectView object;
+  for (guint i = 0; i < MIN (self->objects->len, MOST_TRIES); i++) {
+    const GstVideoRegionOfInterestMeta *region = g_ptr_array_index (self->objects, i);
+    if ((sl_region_reader_kinds (self->regions, sl_region_type_name (region)) & SL_READ_LINEAR) == 0
+        || !sl_region_read_object (region, luma->width, luma->height, &object))
+      continue;
+    double box[4];
+    find_box (&object, luma, box);
+    g_array_append_vals (boxes, box, 1);
+  }
+  sl_region_reader_set_objects (self->regions, (const double (*)[4]) boxes->data, boxes->len);
+}
+
 static void
 leave_out (GstBuffer *buffer, const SlLuma *luma, const GPtrArray *regions)
 {
@@ -311,6 +339,7 @@ read_regions (SlRead *self, const SlLuma *luma, GstBuffer *buffer, const Setting
   self->first = n > 0 ? self->next % n : 0;
   self->tried = 0;
   g_ptr_array_set_size (self->left_out, 0);
+  tell_boxes (self, luma);
   for (guint i = 0; i < n; i++)
     read_region (self, luma, (self->first + i) % n, settings);
   leave_out (buffer, luma, self->left_out);
@@ -425,6 +454,23 @@ refuse_reader (SlRead *self, const char *name)
       ("there is no thread or memory for a reader of codes (%s): expected one thread more", name != NULL ? name : names->str), (NULL));
 }
 
+/* A reader that is not there is said once, and what it alone reads. @name: (nullable): that was asked for */
+static void
+tell_missing (SlRead *self, const char *name)
+{
+  for (guint i = 0; sl_readers[i] != NULL && name == NULL; i++) {
+    const char *file = sl_readers[i]->missing != NULL ? sl_readers[i]->missing () : NULL;
+    if (file != NULL && !self->told_missing)
+      GST_ELEMENT_WARNING (
+        self, RESOURCE, NOT_FOUND,
+        ("codes are read without %s, whose program %s is not there: Data Matrix, Aztec and PDF417 are not read, and EAN and UPC are less often checked; "
+         "expected sightline-zxing, which is installed with Sightline, or another one that the environment variable SIGHTLINE_ZXING names",
+         sl_readers[i]->name, file),
+        (NULL));
+    self->told_missing |= file != NULL;
+  }
+}
+
 static gboolean
 sl_read_start (GstBaseTransform *base)
 {
@@ -441,6 +487,8 @@ sl_read_start (GstBaseTransform *base)
   self->regions = sl_region_reader_new (name);
   if (self->regions == NULL)
     refuse_reader (self, name);
+  else
+    tell_missing (self, name);
   return self->regions != NULL;
 }
 

@@ -70,6 +70,27 @@ find_sites (const GstVideoInfo *video, SlImageInfo *image)
   image->site_v = (site & GST_VIDEO_CHROMA_SITE_V_COSITED) != 0 ? SL_SITE_COSITED : SL_SITE_CENTRE;
 }
 
+GstCaps *
+sl_video_input_complete (GstCaps *caps)
+{
+  const GstStructure *structure = gst_caps_get_structure (caps, 0);
+  const char *text = gst_structure_get_string (structure, "colorimetry"), *format = gst_structure_get_string (structure, "format");
+  const GstVideoFormat video = format != NULL ? gst_video_format_from_string (format) : GST_VIDEO_FORMAT_UNKNOWN;
+  GstVideoColorimetry colours;
+  gint height;
+  if (text == NULL || video == GST_VIDEO_FORMAT_UNKNOWN || !GST_VIDEO_FORMAT_INFO_IS_YUV (gst_video_format_get_info (video))
+      || !gst_structure_get_int (structure, "height", &height) || !gst_video_colorimetry_from_string (&colours, text))
+    return gst_caps_ref (caps);
+  if (colours.matrix == GST_VIDEO_COLOR_MATRIX_UNKNOWN || colours.matrix == GST_VIDEO_COLOR_MATRIX_RGB)
+    colours.matrix = sl_matrix_of_height (height) == SL_MATRIX_BT709 ? GST_VIDEO_COLOR_MATRIX_BT709 : GST_VIDEO_COLOR_MATRIX_BT601;
+  if (colours.range == GST_VIDEO_COLOR_RANGE_UNKNOWN)
+    colours.range = GST_VIDEO_COLOR_RANGE_16_235;
+  g_autofree char *complete = gst_video_colorimetry_to_string (&colours);
+  GstCaps *copy = gst_caps_copy (caps);
+  gst_caps_set_simple (copy, "colorimetry", G_TYPE_STRING, complete, NULL);
+  return copy;
+}
+
 gboolean
 sl_video_input_read (GstCaps *caps, const char *element, const char *taken, GstVideoInfo *video, SlImageInfo *image, GError **error)
 {
@@ -77,7 +98,8 @@ sl_video_input_read (GstCaps *caps, const char *element, const char *taken, GstV
   if (!sl_dmabuf_check (caps, element, error))
     return FALSE;
   g_autoptr (GstCaps) plain = sl_dmabuf_plain (caps);
-  if (gst_caps_is_empty (plain) || !gst_video_info_from_caps (video, plain)) {
+  g_autoptr (GstCaps) complete = gst_caps_is_empty (plain) ? NULL : sl_video_input_complete (plain);
+  if (complete == NULL || !gst_video_info_from_caps (video, complete)) {
     g_autofree char *text = gst_caps_to_string (caps);
     g_set_error (error, SL_ERROR, SL_ERROR_SHAPE, "frame caps: expected video/x-raw with format, width and height, got %s", text);
     return FALSE;

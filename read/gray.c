@@ -119,3 +119,39 @@ sl_gray_direction (const SlGray *gray, gint ways, double *sure)
   *sure = all > 0 ? hypot (along, across) / all : 0;
   return atan2 (across, along) / ways;
 }
+
+/* Rows that are compared, and how alike they are, where bars go on. */
+#define NEAR 3
+#define ALIKE 0.7
+
+/* The correlation of two rows, 0 where one has little change of the other's. */
+static double
+alike (const SlGray *gray, gint from, gint to, gint one, gint other)
+{
+  const guint8 *a = gray->pixels + (gsize) one * (gsize) gray->width, *b = gray->pixels + (gsize) other * (gsize) gray->width;
+  const double n = to - from;
+  double sa = 0, sb = 0, aa = 0, bb = 0, ab = 0;
+  for (gint x = from; x < to; x++) {
+    sa += a[x];
+    sb += b[x];
+    aa += (double) a[x] * a[x];
+    bb += (double) b[x] * b[x];
+    ab += (double) a[x] * b[x];
+  }
+  const double va = n * aa - sa * sa, vb = n * bb - sb * sb;
+  return va > 0 && vb > va / 8 ? (n * ab - sa * sb) / sqrt (va * vb) : 0;
+}
+
+void
+sl_gray_bars (const SlGray *gray, gint from, gint to, gint row, gint *first, gint *last)
+{
+  from = CLAMP (from, 0, gray->width - 1);
+  to = CLAMP (to, from + 1, gray->width);
+  *first = *last = row = CLAMP (row, 0, gray->height - 1);
+  for (gint y = row; y >= 0 && *first - y <= NEAR; y--)
+    if (alike (gray, from, to, *first, y) >= ALIKE)
+      *first = y;
+  for (gint y = row; y < gray->height && y - *last <= NEAR; y++)
+    if (alike (gray, from, to, *last, y) >= ALIKE)
+      *last = y;
+}

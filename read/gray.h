@@ -46,6 +46,9 @@ void sl_gray_warp (SlGray *gray, const SlGray *from, const SlAffine *map);
  *  them; with 4 -pi/4..pi/4, of modules in rows and columns. @sure: (out): 0..1, how much of all change has it. */
 double sl_gray_direction (const SlGray *gray, gint ways, double *sure);
 
+/** sl_gray_bars: how far the upright bars of row @row, from column @from to @to, go: the first and the last row that look like those beside them. */
+void sl_gray_bars (const SlGray *gray, gint from, gint to, gint row, gint *first, gint *last);
+
 G_END_DECLS
 
 #endif

@@ -83,6 +83,8 @@ extern const SlReader sl_reader_zbar, sl_reader_zxing;
 
 /** sl_read_is_inside: whether the point @x, @y of the picture lies in the object's box. */
 gboolean sl_read_is_inside (const SlReadHow *how, double x, double y);
+/** sl_read_decode_kanji: makes UTF-8 of what a QR code of any size says in Kanji mode alone, which is Shift JIS; other codes stay as they are. */
+void sl_read_decode_kanji (SlReadCode *code);
 
 G_END_DECLS
 

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "read/repeats.h"
+#include "read/votes.h"
 
 /* Parts of the frame that are larger are reduced; smaller ones are enlarged up to GOOD_SIDE, MOST_SCALE times at most. */
 #define MOST_SIDE 1000
@@ -25,8 +26,15 @@
 #define COARSE_BARS 4
 #define COARSE_SIDE 150
 
-/* No matrix code correlates so much with itself moved aside. */
+/* No matrix code that is sharp correlates so much with itself moved aside; and what of those that the finder is as sure of as VERY_SURE. */
 #define REPEATS 0.62
+#define REPEATS_SURE 0.75
+#define VERY_SURE 0.95
+
+typedef struct
+{
+  double edges[4];
+} Box;
 
 struct _SlRegionReader
 {
@@ -38,6 +46,8 @@ struct _SlRegionReader
   double direction;  /* across the bars */
   gboolean has_bars; /* whether there is such a direction */
   double rows;       /* the direction of rows of modules */
+  GArray *objects;   /* of Box: all of the frame */
+  SlReadCode again;  /* what a second reading said */
 };
 
 /* One way to try a region of @kinds, by the first reader of them or another one. */
@@ -57,6 +67,7 @@ static const Attempt attempts[] = {
   { SL_READ_LINEAR, 0, TRUE, TRUE, FALSE, FALSE },  { SL_READ_QR, 0, FALSE, TRUE, FALSE, FALSE },
   { SL_READ_LINEAR, 0, FALSE, TRUE, FALSE, FALSE }, { SL_READ_QR, 0, FALSE, FALSE, TRUE, TRUE },
   { SL_READ_MATRIX, 0, TRUE, FALSE, TRUE, FALSE },  { SL_READ_QR, 1, FALSE, TRUE, FALSE, FALSE },
+  { SL_READ_LINEAR, 1, TRUE, FALSE, TRUE, FALSE },  { SL_READ_LINEAR, 0, TRUE, FALSE, TRUE, FALSE },
 };
 
 /* What a code may be that the finder calls so; it takes some kinds for one another. @proof: which of them a code mostly is. @slack: how much less
@@ -96,6 +107,7 @@ sl_region_reader_new (const char *name)
     return NULL;
   SlRegionReader *reader = g_new0 (SlRegionReader, 1);
   reader->scan = scan;
+  reader->objects = g_array_new (FALSE, FALSE, sizeof (Box));
   return reader;
 }
 
@@ -105,6 +117,7 @@ sl_region_reader_free (SlRegionReader *reader)
   if (reader == NULL)
     return;
   sl_scan_free (reader->scan);
+  g_array_unref (reader->objects);
   sl_gray_clear (&reader->part);
   g_free (reader);
 }
@@ -133,12 +146,12 @@ sl_region_should_read (const char *label, double width, double height)
 }
 
 gboolean
-sl_region_reader_repeats (const SlRegionReader *reader)
+sl_region_reader_repeats (const SlRegionReader *reader, double confidence)
 {
   const gint left = MAX ((gint) reader->box[0], 0), top = MAX ((gint) reader->box[1], 0);
   const SlRect part = { left, top, MIN ((gint) reader->box[2], reader->part.width) - left,
                         MIN ((gint) reader->box[3], reader->part.height) - top };
-  return sl_gray_repeats (&reader->part, &part) >= REPEATS;
+  return sl_gray_repeats (&reader->part, &part) >= (confidence >= VERY_SURE ? REPEATS_SURE : REPEATS);
 }
 
 double
@@ -287,10 +300,95 @@ sl_region_reader_ready (SlRegionReader *reader)
   return sl_scan_ready (reader->scan);
 }
 
+void
+sl_region_reader_set_objects (SlRegionReader *reader, const double (*boxes)[4], guint n)
+{
+  g_array_set_size (reader->objects, 0);
+  g_array_append_vals (reader->objects, boxes, n);
+}
+
 gboolean
 sl_region_reader_wait (SlRegionReader *reader, gint64 deadline)
 {
   return sl_scan_picture (reader->scan, deadline) != NULL;
+}
+
+/* Rows from @first to @last of the picture that lie in @box, in pixels of the frame, at column @x. */
+static gint
+rows_inside (const SlRegionReader *reader, const SlReadHow *how, const double box[4], double x, gint first, gint last)
+{
+  SlReadHow other = *how;
+  gint n = 0;
+  for (guint i = 0; i < 4; i++)
+    other.box[i] = (box[i] - (i % 2 == 0 ? reader->left : reader->top)) / reader->reduce;
+  for (gint row = first; row <= last; row++)
+    n += sl_read_is_inside (&other, x, row);
+  return n;
+}
+
+/* Whether another object holds more of the bars of @code, in pixels of @picture, in which they are upright. Readers know some of their rows
+ * alone, and those of equal codes together: what goes on from a row in the box counts. */
+static gboolean
+is_of_another (const SlRegionReader *reader, const SlGray *picture, const SlReadHow *how, const double box[4], const SlReadCode *code)
+{
+  double low[2] = { G_MAXDOUBLE, G_MAXDOUBLE }, high[2] = { 0, 0 }, sum = 0;
+  gint first, last, rows = 0;
+  for (guint i = 0; i < 8; i++) {
+    low[i % 2] = MIN (low[i % 2], code->corners[i / 2][i % 2]);
+    high[i % 2] = MAX (high[i % 2], code->corners[i / 2][i % 2]);
+  }
+  const double middle = (low[0] + high[0]) / 2;
+  for (double y = low[1]; y <= high[1]; y++)
+    if (sl_read_is_inside (how, middle, y)) {
+      sum += y;
+      rows++;
+    }
+  sl_gray_bars (picture, (gint) low[0], (gint) high[0], (gint) (rows > 0 ? sum / rows : (low[1] + high[1]) / 2), &first, &last);
+  const gint own = rows_inside (reader, how, box, middle, first, last);
+  for (guint i = 0; i < reader->objects->len; i++)
+    if (rows_inside (reader, how, g_array_index (reader->objects, Box, i).edges, middle, first, last) > own)
+      return TRUE;
+  return FALSE;
+}
+
+static gboolean
+is_same (GBytes *bytes, const SlReadCode *code)
+{
+  gsize n;
+  const void *data = g_bytes_get_data (bytes, &n);
+  return n == code->n_bytes && memcmp (data, code->bytes, n) == 0;
+}
+
+/* Reads what was found by @reader_number once more: by the other reader, then by both in other pictures, until two agree. Where time ends before,
+ * what was read so far decides. */
+static void
+confirm (SlRegionReader *reader, guint reader_number, gboolean inverted, gint64 deadline, SlReadCode *code)
+{
+  static const Attempt looks[] = { { SL_READ_LINEAR, 0, TRUE, FALSE, FALSE, FALSE },
+                                   { SL_READ_LINEAR, 0, TRUE, TRUE, FALSE, FALSE },
+                                   { SL_READ_LINEAR, 0, FALSE, FALSE, FALSE, FALSE } };
+  SlVotes votes = { 0 };
+  sl_votes_add (&votes, reader_number, code);
+  for (guint i = 0; i < 2 * G_N_ELEMENTS (looks) && !sl_votes_agree (&votes); i++) {
+    const gint number = sl_scan_find (reader->scan, SL_READ_LINEAR, (reader_number + 1 + i) % 2);
+    SlGray *picture = number >= 0 ? sl_scan_picture (reader->scan, deadline) : NULL;
+    SlAffine map;
+    if (number < 0)
+      continue;
+    if (picture == NULL)
+      break;
+    Attempt look = looks[i / 2];
+    look.inverted = inverted;
+    const SlReadHow how = prepare (reader, &look, (guint) number, picture, &map);
+    const SlScanResult result = sl_scan_run (reader->scan, &how, deadline, &reader->again);
+    if (result == SL_SCAN_LATE)
+      break;
+    if (result == SL_SCAN_FOUND && sl_votes_takes (&reader->again)) {
+      map_corners (reader, &map, &reader->again);
+      sl_votes_add (&votes, (guint) number, &reader->again);
+    }
+  }
+  sl_votes_choose (&votes, code);
 }
 
 SlScanResult
@@ -301,6 +399,7 @@ sl_region_reader_read (SlRegionReader *reader, const SlLuma *luma, const double 
     return SL_SCAN_UNTRIED;
   if (!cut (reader, luma, box))
     return SL_SCAN_NOTHING;
+  g_autoptr (GBytes) foreign = NULL; /* what another object says */
   find_directions (reader, kinds);
   for (guint i = 0; i < G_N_ELEMENTS (attempts); i++) {
     const Attempt *attempt = &attempts[i];
@@ -311,9 +410,17 @@ sl_region_reader_read (SlRegionReader *reader, const SlLuma *luma, const double 
     if (g_get_monotonic_time () >= deadline)
       return SL_SCAN_LATE;
     const SlReadHow how = prepare (reader, attempt, (guint) number, picture, &map);
-    const SlScanResult result = sl_scan_run (reader->scan, &how, deadline, code);
-    if (result == SL_SCAN_FOUND)
+    SlScanResult result = sl_scan_run (reader->scan, &how, deadline, code);
+    if (result == SL_SCAN_FOUND && foreign == NULL && how.upright && is_of_another (reader, picture, &how, box, code))
+      foreign = g_bytes_new (code->bytes, code->n_bytes);
+    if (result == SL_SCAN_FOUND && foreign != NULL && is_same (foreign, code))
+      result = SL_SCAN_NOTHING;
+    if (result == SL_SCAN_FOUND) {
       map_corners (reader, &map, code);
+      sl_read_decode_kanji (code);
+    }
+    if (result == SL_SCAN_FOUND && sl_votes_takes (code))
+      confirm (reader, (guint) number, attempt->inverted, deadline, code);
     if (result != SL_SCAN_NOTHING)
       return result;
   }

@@ -35,10 +35,13 @@ SlReadProof sl_region_reader_proof (const SlRegionReader *reader, const char *la
 /** sl_region_should_read: whether a code called @label, so many pixels of the frame wide and high, has enough of them to read as a rule. Not
  *  reading says nothing of smaller ones. */
 gboolean sl_region_should_read (const char *label, double width, double height);
-/** sl_region_reader_repeats: whether what was tried last looks like itself moved aside, as calibration boards do and matrix codes do not. */
-gboolean sl_region_reader_repeats (const SlRegionReader *reader);
+/** sl_region_reader_repeats: whether what was tried last, an object of @confidence, looks like itself moved aside, as calibration boards do and
+ *  matrix codes do not. Of what the finder is very sure of, it has to look more so: dense codes that are blurred come near. */
+gboolean sl_region_reader_repeats (const SlRegionReader *reader, double confidence);
 /** sl_region_unread_slack: how much less confidence is enough for one called @label that does not read than for a matrix. */
 double sl_region_unread_slack (const char *label);
+/** sl_region_reader_set_objects: @boxes: of all objects of the frame, x0, y0, x1, y1 in pixels. Bars belong to the one that holds most of them. */
+void sl_region_reader_set_objects (SlRegionReader *reader, const double (*boxes)[4], guint n);
 /** sl_region_reader_wait: until the reader is done with what came before; FALSE where it is not at @deadline. */
 gboolean sl_region_reader_wait (SlRegionReader *reader, gint64 deadline);
 /**

@@ -82,6 +82,7 @@ collect ()
   need librdkafka-dev pkg-config --exists 'rdkafka >= 1.6'
   need liblz4-dev pkg-config --exists liblz4
   need libjpeg-dev pkg-config --exists libjpeg
+  need libgdk-pixbuf-2.0-dev pkg-config --exists 'gdk-pixbuf-2.0 >= 2.42'
   need libjson-glib-dev pkg-config --exists json-glib-1.0
   need libsoup-3.0-dev pkg-config --exists 'libsoup-3.0 >= 3.2'
   need gstreamer1.0-tools command -v gst-launch-1.0

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * One pipeline a source: uridecodebin ! videoconvert ! appsink, or slcamera ! appsink. The sink takes only formats that the
- * preprocessor reads, so videoconvert passes buffers through untouched wherever the decoder's format is one of them.
+ * One pipeline a source: uridecodebin ! videoconvert ! deinterlace ! videoconvert ! appsink, or slcamera ! appsink. The sink takes only formats
+ * that the preprocessor reads, so videoconvert passes buffers through untouched wherever the decoder's format is one of them. deinterlace passes
+ * progressive frames through, and makes one frame of two fields.
  * A frame's orientation, which a tag tells, is noted on the frame when it comes to the sink, since there it may have to wait.
  */
 #include "tools/frames.h"
@@ -18,6 +19,7 @@
 #include "plugins/camera/source.h"
 #include "plugins/video_input.h"
 #include "sightline/error.h"
+#include "tools/picture_file.h"
 #include "tools/predict/camera.h"
 
 /* Decoded frames that may wait: decoding goes on while the model runs. */
@@ -26,7 +28,8 @@
 
 struct _SlFrames
 {
-  GstElement *pipeline, *convert, *sink;
+  GstElement *pipeline, *first, *sink; /* first: what the decoder's pad is linked to */
+  SlPictureFile *picture;              /* (nullable): in place of a pipeline */
   gboolean camera;
   GstElement *given; /* (nullable): the slcamera, where somebody else made it */
   gboolean is_mjpeg; /* the server at the address sends pictures without end, as cameras do */
@@ -41,6 +44,7 @@ struct _SlFrames
   guint64 delivered; /* frames */
   guint64 duration;
   gint64 asked;     /* when the duration was last asked for, in us */
+  gboolean looked;  /* at the first bytes of what no path leads to; its streaming thread */
   gint moves;       /* atomic: buffers that were read or came to the sink */
   gint orientation; /* GstVideoOrientationMethod of the frames that come to the sink; its streaming thread */
 };
@@ -61,7 +65,7 @@ static void
 pad_added (GstElement *decoder, GstPad *pad, gpointer data)
 {
   SlFrames *frames = data;
-  g_autoptr (GstPad) sink = gst_element_get_static_pad (frames->convert, "sink");
+  g_autoptr (GstPad) sink = gst_element_get_static_pad (frames->first, "sink");
   g_autoptr (GstCaps) caps = gst_pad_query_caps (pad, NULL);
   if (!gst_pad_is_linked (sink) && !gst_caps_is_empty (caps) && !gst_caps_is_any (caps)
       && g_str_has_prefix (gst_structure_get_name (gst_caps_get_structure (caps, 0)), "video/"))
@@ -72,9 +76,38 @@ static void
 no_more_pads (GstElement *decoder, gpointer data)
 {
   SlFrames *frames = data;
-  g_autoptr (GstPad) sink = gst_element_get_static_pad (frames->convert, "sink");
+  g_autoptr (GstPad) sink = gst_element_get_static_pad (frames->first, "sink");
   if (!gst_pad_is_linked (sink))
     gst_element_post_message (decoder, gst_message_new_application (GST_OBJECT (decoder), gst_structure_new_empty ("no-video")));
+}
+
+/* GStreamer 1.22 loses the range that the colr box of MP4 states, and decoders believe its demuxer more than the stream. Without a range the
+ * stream's own counts. */
+static GstPadProbeReturn
+forget_range (GstPad *pad, GstPadProbeInfo *info, gpointer data)
+{
+  GstEvent *event = GST_PAD_PROBE_INFO_EVENT (info);
+  GstVideoColorimetry colours;
+  GstCaps *caps;
+  if (GST_EVENT_TYPE (event) != GST_EVENT_CAPS)
+    return GST_PAD_PROBE_OK;
+  gst_event_parse_caps (event, &caps);
+  const char *text = gst_structure_get_string (gst_caps_get_structure (caps, 0), "colorimetry");
+  if (text == NULL || !gst_video_colorimetry_from_string (&colours, text) || colours.range != GST_VIDEO_COLOR_RANGE_16_235)
+    return GST_PAD_PROBE_OK;
+  colours.range = GST_VIDEO_COLOR_RANGE_UNKNOWN;
+  g_autofree char *open = gst_video_colorimetry_to_string (&colours);
+  g_autoptr (GstCaps) copy = gst_caps_copy (caps);
+  gst_caps_set_simple (copy, "colorimetry", G_TYPE_STRING, open, NULL);
+  GST_PAD_PROBE_INFO_DATA (info) = gst_event_new_caps (copy);
+  gst_event_unref (event);
+  return GST_PAD_PROBE_OK;
+}
+
+static void
+demuxer_pad_added (GstElement *demuxer, GstPad *pad, gpointer data)
+{
+  gst_pad_add_probe (pad, GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM, forget_range, NULL, NULL);
 }
 
 /* GStreamer's JPEG decoder defaults to a fast inverse DCT that darkens chroma by half a code; models were trained on
@@ -86,6 +119,25 @@ element_added (GstBin *bin, GstBin *sub_bin, GstElement *element, gpointer data)
   sl_decoder_use_own_memory (element);
   if (factory != NULL && g_str_equal (GST_OBJECT_NAME (factory), "jpegdec"))
     gst_util_set_object_arg (G_OBJECT (element), "idct-method", "islow");
+  if (factory != NULL && g_str_equal (GST_OBJECT_NAME (factory), "qtdemux"))
+    g_signal_connect (element, "pad-added", G_CALLBACK (demuxer_pad_added), NULL);
+}
+
+/* What the decoder leaves open of its colours, for all elements behind it. */
+static GstPadProbeReturn
+complete_caps (GstPad *pad, GstPadProbeInfo *info, gpointer data)
+{
+  GstEvent *event = GST_PAD_PROBE_INFO_EVENT (info);
+  GstCaps *caps;
+  if (GST_EVENT_TYPE (event) != GST_EVENT_CAPS)
+    return GST_PAD_PROBE_OK;
+  gst_event_parse_caps (event, &caps);
+  g_autoptr (GstCaps) complete = sl_video_input_complete (caps);
+  if (complete != caps) {
+    GST_PAD_PROBE_INFO_DATA (info) = gst_event_new_caps (complete);
+    gst_event_unref (event);
+  }
+  return GST_PAD_PROBE_OK;
 }
 
 static GQuark
@@ -94,11 +146,33 @@ orientation_quark (void)
   return g_quark_from_static_string ("sl-orientation");
 }
 
+/* Whether the picture that begins with @buffer, of a pipe or a network, can be decoded as it comes. */
+static gboolean
+check_stream (GstBuffer *buffer, GError **error)
+{
+  GstMapInfo map;
+  if (!gst_buffer_map (buffer, &map, GST_MAP_READ))
+    return TRUE;
+  const SlPictureHeader header = sl_picture_header_read (map.data, map.size);
+  gst_buffer_unmap (buffer, &map);
+  return sl_picture_header_check (&header, error) && sl_picture_file_check_stream (&header, error);
+}
+
 static GstPadProbeReturn
 buffer_read (GstPad *pad, GstPadProbeInfo *info, gpointer data)
 {
-  g_atomic_int_inc (&((SlFrames *) data)->moves);
-  return GST_PAD_PROBE_OK;
+  SlFrames *frames = data;
+  g_autoptr (GError) error = NULL;
+  g_atomic_int_inc (&frames->moves);
+  if (frames->path != NULL || frames->looked || (info->type & GST_PAD_PROBE_TYPE_BUFFER) == 0)
+    return GST_PAD_PROBE_OK;
+  frames->looked = TRUE;
+  if (check_stream (GST_PAD_PROBE_INFO_BUFFER (info), &error))
+    return GST_PAD_PROBE_OK;
+  gst_element_post_message (
+    frames->sink,
+    gst_message_new_application (GST_OBJECT (frames->sink), gst_structure_new ("refused", "problem", G_TYPE_STRING, error->message, NULL)));
+  return GST_PAD_PROBE_DROP;
 }
 
 static GstPadProbeReturn
@@ -154,13 +228,35 @@ add_sink (SlFrames *frames, guint waiting, GError **error)
   return TRUE;
 }
 
+/* The last of them; NULL with @error set. Without deinterlace progressive video is decoded all the same. */
+static GstElement *
+add_converters (SlFrames *frames, GError **error)
+{
+  GstBin *bin = GST_BIN (frames->pipeline);
+  GstElement *deinterlace = gst_element_factory_make ("deinterlace", NULL);
+  frames->first = sl_make_element (bin, "videoconvert", error);
+  if (frames->first != NULL) {
+    g_autoptr (GstPad) sink = gst_element_get_static_pad (frames->first, "sink");
+    gst_pad_add_probe (sink, GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM, complete_caps, NULL, NULL);
+  }
+  if (deinterlace == NULL || frames->first == NULL) {
+    g_clear_pointer (&deinterlace, gst_object_unref);
+    return frames->first;
+  }
+  gst_bin_add (bin, deinterlace);
+  gst_util_set_object_arg (G_OBJECT (deinterlace), "mode", "auto-strict");
+  gst_util_set_object_arg (G_OBJECT (deinterlace), "fields", "top");
+  GstElement *last = sl_make_element (bin, "videoconvert", error);
+  return last != NULL && gst_element_link_many (frames->first, deinterlace, last, NULL) ? last : NULL;
+}
+
 static gboolean
 build_decoder (SlFrames *frames, GError **error)
 {
   GstBin *bin = GST_BIN (frames->pipeline);
   GstElement *decoder = sl_make_element (bin, "uridecodebin", error);
-  frames->convert = decoder != NULL ? sl_make_element (bin, "videoconvert", error) : NULL;
-  if (frames->convert == NULL || !add_sink (frames, MAX_WAITING, error))
+  GstElement *last = decoder != NULL ? add_converters (frames, error) : NULL;
+  if (last == NULL || !add_sink (frames, MAX_WAITING, error))
     return FALSE;
   g_autoptr (GstCaps) video = gst_caps_from_string ("video/x-raw(ANY)");
   g_object_set (decoder, "uri", frames->uri, "caps", video, "expose-all-streams", FALSE, NULL);
@@ -168,7 +264,7 @@ build_decoder (SlFrames *frames, GError **error)
   g_signal_connect (frames->pipeline, "deep-element-added", G_CALLBACK (element_added), NULL);
   g_signal_connect (decoder, "no-more-pads", G_CALLBACK (no_more_pads), frames);
   g_signal_connect (decoder, "source-setup", G_CALLBACK (source_setup), frames);
-  return gst_element_link (frames->convert, frames->sink);
+  return gst_element_link (last, frames->sink);
 }
 
 static gboolean
@@ -214,6 +310,23 @@ open_pipe (SlFrames *frames, GError **error)
   return TRUE;
 }
 
+/* FALSE with @error set where the file at the path is a picture that is not decoded, or not by what is to decode it. */
+static gboolean
+open_picture (SlFrames *frames, GError **error)
+{
+  g_autoptr (GMappedFile) file = g_mapped_file_new (frames->path, FALSE, NULL);
+  const guint8 *bytes = file != NULL ? (const guint8 *) g_mapped_file_get_contents (file) : NULL;
+  if (bytes == NULL)
+    return TRUE; /* GStreamer says why */
+  const SlPictureHeader header = sl_picture_header_read (bytes, g_mapped_file_get_length (file));
+  if (!sl_picture_header_check (&header, error))
+    return FALSE;
+  if (!sl_picture_file_takes (&header))
+    return TRUE;
+  frames->picture = sl_picture_file_open (&header, frames->path, bytes, g_mapped_file_get_length (file), error);
+  return frames->picture != NULL;
+}
+
 SlFrames *
 sl_frames_open (const char *uri, gboolean camera, guint connect_ms, GError **error)
 {
@@ -226,7 +339,9 @@ sl_frames_open (const char *uri, gboolean camera, guint connect_ms, GError **err
     frames->path = g_filename_from_uri (uri, NULL, NULL);
   if (frames->path != NULL && !g_file_test (frames->path, G_FILE_TEST_IS_REGULAR) && !open_pipe (frames, error))
     return NULL;
-  return start (frames, error) ? g_steal_pointer (&frames) : NULL;
+  if (frames->path != NULL && !open_picture (frames, error))
+    return NULL;
+  return frames->picture != NULL || start (frames, error) ? g_steal_pointer (&frames) : NULL;
 }
 
 SlFrames *
@@ -246,6 +361,7 @@ sl_frames_close (SlFrames *frames)
   if (frames == NULL)
     return;
   drop_pipeline (frames);
+  g_clear_pointer (&frames->picture, sl_picture_file_close);
   gst_clear_object (&frames->given);
   if (frames->file >= 0)
     close (frames->file);
@@ -327,6 +443,8 @@ decoder_posted (gpointer data, GstMessage *message)
     frames->missing = g_strdup (name != NULL ? name : "decoder for it");
   } else if (gst_structure_has_name (structure, "mjpeg")) {
     frames->is_mjpeg = TRUE;
+  } else if (gst_structure_has_name (structure, "refused")) {
+    g_set_error_literal (&frames->failure, SL_ERROR, SL_ERROR_UNSUPPORTED, gst_structure_get_string (structure, "problem"));
   } else if (gst_structure_has_name (structure, "no-video")) {
     set_no_video (frames, &frames->failure);
   }
@@ -408,14 +526,30 @@ end (SlFrames *frames, GError **error)
   return SL_FRAMES_FAILED;
 }
 
+static gboolean
+check_progressive (SlFrames *frames, GstSample *sample, GError **error)
+{
+  const char *mode = gst_structure_get_string (gst_caps_get_structure (gst_sample_get_caps (sample), 0), "interlace-mode");
+  frames->delivered++;
+  if (frames->camera || mode == NULL || g_str_equal (mode, "progressive"))
+    return TRUE;
+  g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED,
+               "the video is interlaced (interlace-mode=%s), and GStreamer has no element 'deinterlace': install its good plugins (Debian: "
+               "gstreamer1.0-plugins-good)",
+               mode);
+  return FALSE;
+}
+
 SlFramesStatus
 sl_frames_pull (SlFrames *frames, guint ms, GstSample **sample, GError **error)
 {
-  *sample = gst_app_sink_try_pull_sample (GST_APP_SINK (frames->sink), ms * GST_MSECOND);
-  if (*sample != NULL) {
-    frames->delivered++;
-    return SL_FRAMES_FRAME;
+  if (frames->picture != NULL) {
+    *sample = sl_picture_file_next (frames->picture);
+    return *sample != NULL ? SL_FRAMES_FRAME : SL_FRAMES_END;
   }
+  *sample = gst_app_sink_try_pull_sample (GST_APP_SINK (frames->sink), ms * GST_MSECOND);
+  if (*sample != NULL)
+    return check_progressive (frames, *sample, error) ? SL_FRAMES_FRAME : SL_FRAMES_FAILED;
   if (!read_messages (frames, error))
     return SL_FRAMES_FAILED;
   if (frames->is_mjpeg) {
@@ -450,7 +584,7 @@ guint64
 sl_frames_duration (SlFrames *frames)
 {
   gint64 now = g_get_monotonic_time (), duration;
-  if (frames->duration == 0 && now - frames->asked > ASK_EVERY) {
+  if (frames->pipeline != NULL && frames->duration == 0 && now - frames->asked > ASK_EVERY) {
     frames->asked = now;
     if (gst_element_query_duration (frames->pipeline, GST_FORMAT_TIME, &duration) && duration > 0)
       frames->duration = (guint64) duration;

@@ -69,6 +69,13 @@ else
 SIGHTLINE_CONF_OPTS += -Djpeg=disabled
 endif
 
+ifeq ($(BR2_PACKAGE_GDK_PIXBUF),y)
+SIGHTLINE_DEPENDENCIES += gdk-pixbuf
+SIGHTLINE_CONF_OPTS += -Dgdk-pixbuf=enabled
+else
+SIGHTLINE_CONF_OPTS += -Dgdk-pixbuf=disabled
+endif
+
 ifeq ($(BR2_PACKAGE_ZBAR),y)
 SIGHTLINE_DEPENDENCIES += zbar
 SIGHTLINE_CONF_OPTS += -Dzbar=enabled

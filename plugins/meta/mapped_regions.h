@@ -17,7 +17,8 @@ G_BEGIN_DECLS
 gboolean sl_region_map (const SlAffine *affine, const double box[4], const GstVideoInfo *to, SlRect *mapped);
 /** sl_buffer_add_mapped_region: @region of a frame of @from, on writable @out of @to; @affine: points of @to -> points of @from.
  *  Nothing is added when the region lies outside the picture; what sticks out is cut off. Parameters are copied, of those with
- *  x_min x_max y_min y_max (0..1 of the frame) these four are mapped and cut off, too. */
+ *  x_min x_max y_min y_max (0..1 of the frame) these four are mapped and cut off, too. Keypoints and the corners of codes move; a mask whose
+ *  object is cut, turned or mirrored is left out. */
 void sl_buffer_add_mapped_region (GstBuffer *out, const GstVideoRegionOfInterestMeta *region, const SlAffine *affine,
                                   const GstVideoInfo *from, const GstVideoInfo *to);
 /** sl_meta_api_has_positions: whether metas of this API are about positions or memory of a frame, and so wrong on another. */

@@ -128,6 +128,35 @@ def test_reading_is_absent():
     asked.expect(1, "--read: there is no element slread; expected it in a plugin file of Sightline")
 
 
+def test_readers_are_missing():
+    """Once, whatever is read; and nothing where reading is not wanted."""
+    picture = ean_picture()
+    asked = run("predict", "--read", picture, env=HERE)
+    if asked.status != 0:
+        raise Skip("built without a reader of codes")
+    nowhere = dict(HERE, GST_PLUGIN_PATH="/nonexistent")
+    said = run("predict", picture, picture, env=nowhere)
+    if "is no element" in said.err:
+        assert said.err.count("codes are found and not read: there is no element slread; expected it in a plugin file of Sightline") == 1, said.err
+        assert "not read" not in run("predict", "--no-read", picture, env=nowhere).expect(0, TOLD).err
+    if "SIGHTLINE_ZXING" not in os.environ:
+        raise Skip("built without zxing-cpp")
+    alone = dict(HERE, SIGHTLINE_ZXING="/nonexistent/zxing")
+    said = run("predict", picture, picture, env=alone)
+    if "/nonexistent/zxing" in said.err:
+        assert said.err.count("codes are read without zxing, whose program /nonexistent/zxing is not there: Data Matrix, Aztec and PDF417 are not read") == 1, said
+
+
+def test_shared_codes():
+    """What others wrote in a QR code's Kanji mode, in a light EAN on dark ground, and in two with an add-on, which is left out."""
+    if run("predict", "--read", ean_picture(), env=HERE).status != 0:
+        raise Skip("built without a reader of codes")
+    texts = {"t_qr_kanji.png": "\u70b9\u8317", "w_isbn_inv.png": "9781234567897", "w_isbn5.png": "9781234567897", "t_ean2.png": "4006381333931"}
+    for name, text in texts.items():
+        found, = json.loads(run("predict", "--json", harness.data("bugs", "codes", name), env=HERE).expect(0, TOLD).out)["objects"]
+        assert found["code"]["text"] == text, found
+
+
 def test_tiles():
     for options in (["--tiles=2x2"], ["--tiles=1x1"]):
         run("predict", "--no-read", *options, ean_picture(), env=HERE).expect(0, TOLD)

@@ -24,7 +24,7 @@ def paeth(a, b, c):
 
 
 def read_png(path):
-    """Rows of an 8-bit RGB or RGBA file."""
+    """Rows of an 8-bit file: RGB, RGBA, or grey, whose value counts for each colour."""
     with open(path, "rb") as file:
         data = file.read()
     at, packed = 8, b""
@@ -35,8 +35,8 @@ def read_png(path):
             width, height, depth, colour = struct.unpack(">IIBB", body[:10])
         packed += body if kind == b"IDAT" else b""
         at += 12 + size
-    assert depth == 8 and colour in (2, 6), (depth, colour)
-    n = 3 if colour == 2 else 4
+    assert depth == 8 and colour in (0, 2, 6), (depth, colour)
+    n = {0: 1, 2: 3, 6: 4}[colour]
     raw, stride, before, rows = zlib.decompress(packed), width * n, bytes(width * n), []
     for y in range(height):
         method, line = raw[y * (stride + 1)], bytearray(raw[y * (stride + 1) + 1:(y + 1) * (stride + 1)])
@@ -44,7 +44,7 @@ def read_png(path):
             a, b, c = line[i - n] if i >= n else 0, before[i], before[i - n] if i >= n else 0
             line[i] = (line[i] + (0, a, b, (a + b) // 2, paeth(a, b, c))[method]) & 255
         before = bytes(line)
-        rows.append([tuple(line[x * n:x * n + 3]) for x in range(width)])
+        rows.append([tuple(line[x * n:x * n + 3]) if n > 1 else (line[x],) * 3 for x in range(width)])
     return rows
 
 

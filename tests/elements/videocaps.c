@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "plugins/elements.h"
+#include "plugins/video_input.h"
 #include "tests/elements/support.h"
 
 #define SIZE ",width=16,height=16,framerate=25/1"
@@ -235,6 +236,39 @@ test_choice (gconstpointer data)
   gst_element_set_state (pipeline, GST_STATE_NULL);
 }
 
+/* A range without a matrix counts, and a matrix without a range is of 16 to 235. */
+static const struct
+{
+  const char *colorimetry;
+  gint height;
+  SlMatrix matrix;
+  gboolean full_range;
+} colours[] = {
+  { "1:0:0:0", 240, SL_MATRIX_BT601, TRUE },   { "1:0:0:0", 720, SL_MATRIX_BT709, TRUE }, { "2:0:0:0", 240, SL_MATRIX_BT601, FALSE },
+  { "0:3:5:1", 240, SL_MATRIX_BT709, FALSE },  { "1:3:5:1", 240, SL_MATRIX_BT709, TRUE }, { "1:4:0:1", 1080, SL_MATRIX_BT601, TRUE },
+  { "bt709", 240, SL_MATRIX_BT709, FALSE },    { "1:1:5:1", 240, SL_MATRIX_BT601, TRUE }, { "1:6:0:0", 2160, SL_MATRIX_BT2020, TRUE },
+  { "nonsense", 240, SL_MATRIX_BT601, FALSE }, { NULL, 240, SL_MATRIX_BT601, FALSE },
+};
+
+static void
+test_colours (void)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (colours); i++) {
+    g_autoptr (GError) error = NULL;
+    g_autoptr (GstCaps) caps = gst_caps_from_string ("video/x-raw,format=I420,width=320,framerate=25/1");
+    GstVideoInfo video;
+    SlImageInfo image;
+    gst_caps_set_simple (caps, "height", G_TYPE_INT, colours[i].height, NULL);
+    if (colours[i].colorimetry != NULL)
+      gst_caps_set_simple (caps, "colorimetry", G_TYPE_STRING, colours[i].colorimetry, NULL);
+    g_test_message ("%s at %d", colours[i].colorimetry, colours[i].height);
+    g_assert_true (sl_video_input_read (caps, "slpredict", SL_VIDEO_INPUT_FORMATS, &video, &image, &error));
+    g_assert_no_error (error);
+    g_assert_cmpint (image.matrix, ==, colours[i].matrix);
+    g_assert_cmpint (image.full_range, ==, colours[i].full_range);
+  }
+}
+
 int
 main (int argc, char **argv)
 {
@@ -245,6 +279,7 @@ main (int argc, char **argv)
   TEST_ADD_CASES ("/videocaps/refused", cases, test_refused);
   g_test_add_func ("/videocaps/palette-file", test_palette_file);
   g_test_add_func ("/videocaps/no-tensors", test_no_tensors);
+  g_test_add_func ("/videocaps/colours", test_colours);
   for (guint t = 0; t < G_N_ELEMENTS (takers); t++) {
     g_autofree char *name = g_strconcat ("/videocaps/choice/", takers[t], NULL), *queued = g_strconcat (name, "-queued", NULL);
     g_test_add_data_func (name, takers[t], test_choice);

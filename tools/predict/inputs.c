@@ -15,8 +15,8 @@
 #include "sightline/error.h"
 #include "models/model.h"
 
-static const char *const picture_endings[] = { ".jpg", ".jpeg", ".jpe", ".png", ".bmp", ".gif", ".webp",
-                                               ".tif", ".tiff", ".ppm", ".pgm", ".pbm", ".pnm" };
+static const char *const picture_endings[] = { ".jpg",  ".jpeg", ".jpe",  ".jfif", ".png", ".bmp", ".gif",
+                                               ".webp", ".tif",  ".tiff", ".ppm",  ".pgm", ".pbm", ".pnm" };
 static const char *const model_endings[] = { ".tflite", ".onnx", ".pt", ".pth", ".h5", ".keras" };
 
 static gboolean

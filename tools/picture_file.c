@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * GdkPixbuf repeats a GIF as often as it asks to be, so its frames are counted first.
+ */
+#include "config.h"
+#include "tools/picture_file.h"
+
+#include "sightline/error.h"
+
+static const char *const names[] = {
+  [SL_PICTURE_PNG] = "png", [SL_PICTURE_JPEG] = "jpeg", [SL_PICTURE_GIF] = "gif", [SL_PICTURE_TIFF] = "tiff", [SL_PICTURE_WEBP] = "webp"
+};
+
+gboolean
+sl_picture_file_takes (const SlPictureHeader *header)
+{
+  return header->kind == SL_PICTURE_GIF || header->kind == SL_PICTURE_TIFF || (header->kind == SL_PICTURE_JPEG && header->channels == 4)
+         || (header->kind == SL_PICTURE_PNG && header->channels == 3 && header->bits == 16);
+}
+
+/* As a user knows it. */
+static const char *
+describe (const SlPictureHeader *header)
+{
+  return header->kind == SL_PICTURE_GIF    ? "a GIF picture"
+         : header->kind == SL_PICTURE_TIFF ? "a TIFF picture"
+         : header->kind == SL_PICTURE_JPEG ? "a JPEG picture of four colours (CMYK)"
+                                           : "a PNG picture of 16 bits";
+}
+
+gboolean
+sl_picture_file_check_stream (const SlPictureHeader *header, GError **error)
+{
+  if (!sl_picture_file_takes (header))
+    return TRUE;
+  g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED, "%s is decoded from a file alone: save it, and name the file", describe (header));
+  return FALSE;
+}
+
+#ifdef SL_HAVE_GDK_PIXBUF
+#include <gdk-pixbuf/gdk-pixbuf.h>
+#include <gst/video/video.h>
+#include <string.h>
+
+/* The time of a frame that states none, in milliseconds; browsers show it as long. */
+#define USUAL_DELAY 100
+
+/* GdkPixbuf's iterators take the old kind of time alone. */
+G_GNUC_BEGIN_IGNORE_DEPRECATIONS
+typedef GTimeVal Clock;
+G_GNUC_END_IGNORE_DEPRECATIONS
+
+struct _SlPictureFile
+{
+  GdkPixbuf *still;              /* (nullable): of what does not move */
+  GdkPixbufAnimation *animation; /* (nullable) */
+  GdkPixbufAnimationIter *iter;  /* (nullable): of what moves */
+  Clock clock;                   /* of the iterator, from 0 on */
+  guint left;                    /* frames */
+  guint rate_n, rate_d;
+  GstClockTime time;
+};
+
+/* Behind the sub-blocks that begin at @at. */
+static gsize
+skip_blocks (const guint8 *bytes, gsize n, gsize at)
+{
+  while (at < n && bytes[at] != 0)
+    at += 1 + (gsize) bytes[at];
+  return at + 1;
+}
+
+static gsize
+colours_of (guint8 flags)
+{
+  return (flags & 0x80) != 0 ? (gsize) 3 << ((flags & 7) + 1) : 0;
+}
+
+/* The pictures of a GIF: blocks that begin with ','. Those that begin with '!' say more of the next one. */
+static guint
+count_frames (const guint8 *bytes, gsize n)
+{
+  guint frames = 0;
+  gsize at = n >= 13 ? 13 + colours_of (bytes[10]) : n;
+  while (at < n && (bytes[at] == '!' || bytes[at] == ',')) {
+    const gboolean is_picture = bytes[at] == ',';
+    if (is_picture && n - at < 11)
+      break;
+    frames += is_picture;
+    at = skip_blocks (bytes, n, is_picture ? at + 11 + colours_of (bytes[at + 9]) : at + 2);
+  }
+  return frames;
+}
+
+static GdkPixbufAnimation *
+load_bytes (const char *type, const guint8 *bytes, gsize n, GError **error)
+{
+  g_autoptr (GdkPixbufLoader) loader = gdk_pixbuf_loader_new_with_type (type, error);
+  if (loader == NULL)
+    return NULL;
+  const gboolean written = gdk_pixbuf_loader_write (loader, bytes, n, error);
+  const gboolean closed = gdk_pixbuf_loader_close (loader, written ? error : NULL);
+  GdkPixbufAnimation *animation = written && closed ? gdk_pixbuf_loader_get_animation (loader) : NULL;
+  return animation != NULL ? g_object_ref (animation) : NULL;
+}
+
+/* FALSE with @error (nullable) set. The tiles of TIFF are read from files alone, not from memory. */
+static gboolean
+load (SlPictureFile *file, const SlPictureHeader *header, const char *path, const guint8 *bytes, gsize n, GError **error)
+{
+  if (header->kind == SL_PICTURE_TIFF) {
+    file->still = gdk_pixbuf_new_from_file (path, error);
+    return file->still != NULL;
+  }
+  file->animation = load_bytes (names[header->kind], bytes, n, error);
+  if (file->animation == NULL)
+    return FALSE;
+  if (gdk_pixbuf_animation_is_static_image (file->animation)) {
+    file->still = g_object_ref (gdk_pixbuf_animation_get_static_image (file->animation));
+  } else {
+    file->left = MAX (count_frames (bytes, n), 1);
+    file->iter = gdk_pixbuf_animation_get_iter (file->animation, &file->clock);
+  }
+  return TRUE;
+}
+
+SlPictureFile *
+sl_picture_file_open (const SlPictureHeader *header, const char *path, const guint8 *bytes, gsize n, GError **error)
+{
+  g_autoptr (GError) cause = NULL;
+  g_autoptr (SlPictureFile) file = g_new0 (SlPictureFile, 1);
+  file->left = 1;
+  file->rate_d = 1;
+  if (load (file, header, path, bytes, n, &cause))
+    return g_steal_pointer (&file);
+  g_set_error (error, SL_ERROR, SL_ERROR_FORMAT,
+               "%s cannot be decoded: %s; it is damaged, or of a variety that GdkPixbuf does not read: convert it to PNG",
+               describe (header), cause != NULL ? cause->message : "there is no picture in it");
+  return NULL;
+}
+
+void
+sl_picture_file_close (SlPictureFile *file)
+{
+  if (file == NULL)
+    return;
+  g_clear_object (&file->iter);
+  g_clear_object (&file->animation);
+  g_clear_object (&file->still);
+  g_free (file);
+}
+
+static GstSample *
+make_sample (const SlPictureFile *file, GdkPixbuf *pixels, guint delay)
+{
+  GstVideoInfo info;
+  GstMapInfo map;
+  GstSegment segment;
+  gst_segment_init (&segment, GST_FORMAT_TIME);
+  gst_video_info_set_format (&info, gdk_pixbuf_get_has_alpha (pixels) ? GST_VIDEO_FORMAT_RGBA : GST_VIDEO_FORMAT_RGB,
+                             (guint) gdk_pixbuf_get_width (pixels), (guint) gdk_pixbuf_get_height (pixels));
+  info.fps_n = (gint) file->rate_n;
+  info.fps_d = (gint) file->rate_d;
+  GstBuffer *buffer = gst_buffer_new_allocate (NULL, info.size, NULL);
+  gst_buffer_map (buffer, &map, GST_MAP_WRITE);
+  const gsize stride = (gsize) GST_VIDEO_INFO_PLANE_STRIDE (&info, 0),
+              row = (gsize) info.width * (gsize) gdk_pixbuf_get_n_channels (pixels);
+  for (gint y = 0; y < info.height; y++)
+    memcpy (map.data + stride * (gsize) y, gdk_pixbuf_read_pixels (pixels) + (gsize) gdk_pixbuf_get_rowstride (pixels) * (gsize) y, row);
+  gst_buffer_unmap (buffer, &map);
+  GST_BUFFER_PTS (buffer) = file->time;
+  if (delay > 0)
+    GST_BUFFER_DURATION (buffer) = delay * GST_MSECOND;
+  g_autoptr (GstCaps) caps = gst_video_info_to_caps (&info);
+  GstSample *sample = gst_sample_new (buffer, caps, &segment, NULL);
+  gst_buffer_unref (buffer);
+  return sample;
+}
+
+static GstSample *
+next_moving (SlPictureFile *file)
+{
+  const int stated = gdk_pixbuf_animation_iter_get_delay_time (file->iter);
+  const guint delay = stated > 0 ? (guint) stated : USUAL_DELAY;
+  if (file->rate_n == 0) {
+    file->rate_n = 1000;
+    file->rate_d = delay;
+  }
+  GstSample *sample = make_sample (file, gdk_pixbuf_animation_iter_get_pixbuf (file->iter), delay);
+  file->time += delay * GST_MSECOND;
+  const guint64 now = file->time / GST_USECOND;
+  file->clock = (Clock){ (glong) (now / G_USEC_PER_SEC), (glong) (now % G_USEC_PER_SEC) };
+  gdk_pixbuf_animation_iter_advance (file->iter, &file->clock);
+  return sample;
+}
+
+GstSample *
+sl_picture_file_next (SlPictureFile *file)
+{
+  if (file->left == 0)
+    return NULL;
+  file->left--;
+  if (file->iter != NULL)
+    return next_moving (file);
+  g_autoptr (GdkPixbuf) upright = gdk_pixbuf_apply_embedded_orientation (file->still);
+  return make_sample (file, upright != NULL ? upright : file->still, 0);
+}
+#else
+SlPictureFile *
+sl_picture_file_open (const SlPictureHeader *header, const char *path, const guint8 *bytes, gsize n, GError **error)
+{
+  g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED,
+               "%s cannot be decoded: Sightline was built without GdkPixbuf; convert it to JPEG, or to PNG of 8 bits", describe (header));
+  return NULL;
+}
+
+void
+sl_picture_file_close (SlPictureFile *file)
+{
+}
+
+GstSample *
+sl_picture_file_next (SlPictureFile *file)
+{
+  return NULL;
+}
+#endif
