@@ -193,6 +193,8 @@ void onnx_quantize_real (Onnx *o, guint type);
 void onnx_dequantize_real (Onnx *o);
 void onnx_mat_mul_few_bits (Onnx *o);
 void onnx_qgemm (Onnx *o);
+/** onnx_qlinear_product: QLinearMatMul of matrices that are both computed, or of more than 2 dimensions. */
+void onnx_qlinear_product (Onnx *o);
 void onnx_qlinear_softmax (Onnx *o);
 
 /* ops_signal.c */

@@ -263,6 +263,13 @@ onnx_qgemm (Onnx *o)
 }
 
 void
+onnx_qlinear_product (Onnx *o)
+{
+  OnnxValue *factors[2] = { real_input (o, 0, 1), real_input (o, 3, 1) };
+  onnx_set_value (o, 0, quantised (o, onnx_call (o, "MatMul", factors, 2, NULL, 0), 6));
+}
+
+void
 onnx_qlinear_softmax (Onnx *o)
 {
   const OnnxAttribute axis = { .name = "axis", .i = onnx_attr_int (o, "axis", -1) };

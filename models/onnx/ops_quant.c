@@ -367,13 +367,13 @@ onnx_qlinear_mat_mul (Onnx *o)
   gsize n = 0;
   const gint32 order[2] = { 1, 0 };
   const SlOpParams params = { .fully_connected = { .keep_dims = TRUE } };
+  if (o->error == NULL && (b->rank != 2 || onnx_data (o, b, &n) == NULL)) {
+    onnx_qlinear_product (o);
+    return;
+  }
   const gint32 input = quantised_input (o, 0, FALSE, &a);
   if (o->error != NULL || !read_quant (o, 4, &dtype, &quant) || !quantised_output (o, 6, &like))
     return;
-  if (b->rank != 2 || onnx_data (o, b, &n) == NULL) {
-    onnx_fail (o, SL_ERROR_UNSUPPORTED, "its right matrix must be a constant of 2 dimensions");
-    return;
-  }
   quant.axis = 1;
   const gint32 weights = onnx_transpose (o, as_codes (o, onnx_plain (o, b), dtype, quant), order);
   onnx_set (o, 0, onnx_settled (o, SL_OP_FULLY_CONNECTED, (const gint32[]){ input, weights }, 2, &params, &like), FALSE);
@@ -563,6 +563,10 @@ onnx_mat_mul_integer (Onnx *o)
   OnnxValue *x = onnx_required (o, 0), *w = onnx_required (o, 1);
   if (!check_float (o, x))
     return;
+  if (w->zero >= 0) { /* both are computed, as in attention */
+    onnx_set (o, 0, onnx_product (o, onnx_plain (o, x), onnx_plain (o, w)), FALSE);
+    return;
+  }
   const gint32 weights = integer_weights (o, onnx_plain (o, w), 3);
   const gint32 real = o->error == NULL && w->rank == 2
                         ? weights

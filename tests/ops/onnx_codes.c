@@ -373,6 +373,58 @@ test_dynamic (gconstpointer data)
   onnx_model_clear (&m);
 }
 
+/* Two matrices that are both computed, as in attention: by scales of the file, or by their own ranges. */
+static void
+test_computed_product (gconstpointer data)
+{
+  const gboolean dynamic = GPOINTER_TO_INT (data);
+  static const gfloat scales[3] = { 0.02f, 0.025f, 0.15f };
+  static const guint8 zeros[3] = { 128, 120, 127 };
+  static const char *const names[6] = { "s0", "s1", "s2", "z0", "z1", "z2" };
+  double expected[2 * 9], codes[2][2 * 3 * ROWS], step[2] = { 0.02, 0.025 };
+  OnnxModel m;
+  onnx_model_init (&m, 18, 6);
+  const gfloat *in[2] = { onnx_model_floats (&m, "a", 3, DIMS (2, 3, ROWS)), onnx_model_floats (&m, "b", 3, DIMS (2, ROWS, 3)) };
+  for (guint i = 0; i < 3; i++) {
+    add_constant (&m, names[i], SL_ONNX_FLOAT, 0, NULL, &scales[i], sizeof scales[i]);
+    add_constant (&m, names[3 + i], UINT8, 0, NULL, &zeros[i], 1);
+  }
+  if (dynamic) {
+    sl_onnx_writer_node (m.writer, "DynamicQuantizeLinear", "a", "qa,sa,za", NULL);
+    sl_onnx_writer_node (m.writer, "DynamicQuantizeLinear", "b", "qb,sb,zb", NULL);
+    sl_onnx_writer_node (m.writer, "MatMulInteger", "qa,qb,za,zb", "sums", NULL);
+    sl_onnx_writer_node (m.writer, "Cast", "sums", "real", "to i 1", NULL);
+    sl_onnx_writer_node (m.writer, "Mul", "sa,sb", "s", NULL);
+    sl_onnx_writer_node (m.writer, "Mul", "real,s", "y", NULL);
+  } else {
+    sl_onnx_writer_node (m.writer, "QuantizeLinear", "a,s0,z0", "qa", NULL);
+    sl_onnx_writer_node (m.writer, "QuantizeLinear", "b,s1,z1", "qb", NULL);
+    sl_onnx_writer_node (m.writer, "QLinearMatMul", "qa,s0,z0,qb,s1,z1,s2,z2", "q", NULL);
+    sl_onnx_writer_node (m.writer, "DequantizeLinear", "q,s2,z2", "y", NULL);
+  }
+  for (guint k = 0; k < 2; k++) {
+    double low = 0, high = 0, zero = zeros[k];
+    for (guint i = 0; i < 6 * ROWS; i++) {
+      low = fmin (low, (double) in[k][i]);
+      high = fmax (high, (double) in[k][i]);
+    }
+    const gfloat one = dynamic ? (gfloat) (high - low) / 255 : scales[k];
+    zero = dynamic ? CLAMP (rint ((double) (-(gfloat) low / one)), 0, 255) : zero;
+    step[k] = (double) one;
+    for (guint i = 0; i < 6 * ROWS; i++)
+      codes[k][i] = CLAMP (rint ((double) (in[k][i] / one)) + zero, 0, 255) - zero;
+  }
+  for (guint i = 0; i < 18; i++) {
+    double sum = 0;
+    for (guint k = 0; k < ROWS; k++)
+      sum += codes[0][i / 3 * ROWS + k] * codes[1][(i / 9 * ROWS + k) * 3 + i % 3];
+    sum *= step[0] * step[1];
+    expected[i] = dynamic ? sum : (CLAMP (rint (sum / (double) scales[2]) + zeros[2], 0, 255) - zeros[2]) * (double) scales[2];
+  }
+  onnx_model_expect (&m, "y", SL_ONNX_FLOAT, 18, expected, 1e-5);
+  onnx_model_clear (&m);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -387,5 +439,7 @@ main (int argc, char **argv)
   g_test_add_func ("/onnx/codes/qlinear-softmax", test_qlinear_softmax);
   g_test_add_data_func ("/onnx/codes/dynamic", GINT_TO_POINTER (0), test_dynamic);
   g_test_add_data_func ("/onnx/codes/dynamic-apart", GINT_TO_POINTER (1), test_dynamic);
+  g_test_add_data_func ("/onnx/codes/computed-product", GINT_TO_POINTER (0), test_computed_product);
+  g_test_add_data_func ("/onnx/codes/computed-product-dynamic", GINT_TO_POINTER (1), test_computed_product);
   return g_test_run ();
 }
