@@ -73,8 +73,10 @@ onnx_gemm (Onnx *o)
 gint32
 onnx_product (Onnx *o, gint32 a, gint32 b)
 {
-  if (o->error == NULL && onnx_t (o, b)->data != NULL && onnx_t (o, b)->rank == 2 && onnx_t (o, a)->data == NULL
-      && onnx_t (o, a)->dims[onnx_t (o, a)->rank - 1] == onnx_t (o, b)->dims[0])
+  const SlTensor x = *onnx_t (o, a), y = *onnx_t (o, b);
+  if (o->error == NULL && (x.rank == 0 || y.rank == 0))
+    return onnx_fail (o, SL_ERROR_SHAPE, "a scalar is no matrix");
+  if (o->error == NULL && y.data != NULL && y.rank == 2 && x.data == NULL && x.dims[x.rank - 1] == y.dims[0])
     return onnx_layer (o, a, onnx_swap_last (o, b), -1);
   const SlOpParams params = { 0 };
   return onnx_emit (o, SL_OP_BATCH_MATMUL, (const gint32[]){ a, b }, 2, &params, onnx_tensor_type (o, a));

@@ -425,6 +425,49 @@ test_computed_product (gconstpointer data)
   onnx_model_clear (&m);
 }
 
+/* One number without dimensions to 16 bits and back. */
+static void
+test_scalar_codes (void)
+{
+  static const gfloat scale = 0.01f;
+  static const gint16 zero = 3;
+  double expected[1] = { 0 };
+  OnnxModel m;
+  onnx_model_init (&m, 21, 1);
+  const gfloat *x = onnx_model_floats (&m, "x", 1, DIMS (3));
+  add_constant (&m, "scale", SL_ONNX_FLOAT, 0, NULL, &scale, sizeof scale);
+  add_constant (&m, "zero", INT16, 0, NULL, &zero, sizeof zero);
+  sl_onnx_writer_node (m.writer, "ReduceMax", "x", "s", "keepdims i 0", NULL);
+  sl_onnx_writer_node (m.writer, "QuantizeLinear", "s,scale,zero", "q", NULL);
+  sl_onnx_writer_node (m.writer, "DequantizeLinear", "q,scale,zero", "y", NULL);
+  expected[0] = rint ((double) (MAX (MAX (x[0], x[1]), x[2]) / scale)) * (double) scale;
+  onnx_model_expect (&m, "y", SL_ONNX_FLOAT, 1, expected, 1e-6);
+  onnx_model_clear (&m);
+}
+
+/* A product with something that has no rows. */
+static void
+test_scalar (void)
+{
+  static const char *const ops[] = { "com.microsoft.DynamicQuantizeMatMul", "com.microsoft.MatMulNBits", "com.microsoft.Attention" };
+  static const guint8 codes[16 * 16];
+  static const gfloat scale = 1, weights[16 * 3];
+  for (guint i = 0; i < G_N_ELEMENTS (ops); i++) {
+    OnnxModel m;
+    onnx_model_init (&m, 18, i);
+    onnx_model_floats (&m, "x", 1, DIMS (16));
+    sl_onnx_writer_node (m.writer, "ReduceSum", "x", "s", "keepdims i 0", NULL);
+    add_constant (&m, "codes", UINT8, 2, i == 0 ? DIMS (16, 16) : DIMS (1, 16), codes, i == 0 ? 256 : 16);
+    add_constant (&m, "scale", SL_ONNX_FLOAT, 1, DIMS (1), &scale, sizeof scale);
+    add_constant (&m, "w", SL_ONNX_FLOAT, 2, DIMS (16, 3), weights, sizeof weights);
+    sl_onnx_writer_node (m.writer, ops[i], i == 2 ? "s,w" : "s,codes,scale", "y", "num_heads i 1", "N i 1", "K i 16", "bits i 8",
+                         "block_size i 16", NULL);
+    sl_onnx_writer_output (m.writer, "y", SL_ONNX_FLOAT);
+    onnx_model_refuse (&m, i == 1 ? "the weights take 16 values a row" : "a scalar is no matrix");
+    onnx_model_clear (&m);
+  }
+}
+
 int
 main (int argc, char **argv)
 {
@@ -441,5 +484,7 @@ main (int argc, char **argv)
   g_test_add_data_func ("/onnx/codes/dynamic-apart", GINT_TO_POINTER (1), test_dynamic);
   g_test_add_data_func ("/onnx/codes/computed-product", GINT_TO_POINTER (0), test_computed_product);
   g_test_add_data_func ("/onnx/codes/computed-product-dynamic", GINT_TO_POINTER (1), test_computed_product);
+  g_test_add_func ("/onnx/codes/scalar", test_scalar);
+  g_test_add_func ("/onnx/codes/scalar-codes", test_scalar_codes);
   return g_test_run ();
 }
