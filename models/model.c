@@ -181,7 +181,8 @@ check_input_shape (const SlGraph *graph, const char *stated, GError **error)
   if (stated == NULL || stated[0] == '\0' || stated[0] == ';')
     return TRUE;
   g_autofree char *first = g_strndup (stated, strcspn (stated, ";"));
-  const guint n = sl_numbers_parse (first, numbers, SL_MAX_RANK);
+  const char *colon = strchr (first, ':'); /* a reader that takes a type before the numbers has checked it */
+  const guint n = sl_numbers_parse (colon != NULL ? colon + 1 : first, numbers, SL_MAX_RANK);
   gboolean fits = n == input->rank;
   for (guint i = 0; i < n && fits; i++)
     fits = numbers[i] == (gdouble) input->dims[i];

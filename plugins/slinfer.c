@@ -93,7 +93,7 @@ static const SlProperty properties[] = {
   { "threads", "Threads",
     "CPU threads that run the model: 1..64, or auto: as many as run it fastest, found by running it when it is loaded, at most 4; unset = 1",
     SL_PROPERTY_STRING, AT (threads), 0, 0, 0, NULL, TRUE },
-  { "tensor-limit", "Tensor limit", "Most memory that the model's tensors may take, in MiB; a file that declares more is refused",
+  { "tensor-limit", "Tensor limit", "Most memory that the model's tensors may take at once, in MiB; a file that needs more is refused",
     SL_PROPERTY_INT, AT (tensor_limit), 1, SL_MOST_TENSOR_LIMIT, 1024, NULL, TRUE },
   { "work-limit", "Work limit",
     "Most multiply-adds that a frame may take, in billions, or as much other work; a file that asks for more is refused (sightline inspect "

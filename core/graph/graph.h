@@ -28,7 +28,7 @@ G_BEGIN_DECLS
 #define SL_MAX_OUTPUTS 256
 /** Most multiply-adds that a run of a graph may take, or as much other work, unless sl_graph_set_work_limit() says otherwise. */
 #define SL_MAX_WORK (G_GUINT64_CONSTANT (250) * 1000000000)
-/** Most bytes that all variable tensors of a graph may have together, unless sl_graph_set_limit() says otherwise. */
+/** Most bytes that variable tensors of a graph may take at once, unless sl_graph_set_limit() says otherwise. */
 #define SL_MAX_TENSOR_BYTES ((gsize) 1 << 30)
 /** SL_MOST_TENSOR_LIMIT: in MiB, what users may raise that limit to. */
 #define SL_MOST_TENSOR_LIMIT 1048576
@@ -88,7 +88,7 @@ void sl_graph_note_import (SlGraph *graph, const char *name);
 gboolean sl_graph_settle_node (SlGraph *graph, GError **error);
 /** sl_graph_set_io: which tensors are the graph's inputs and outputs, in the model's order, 1..SL_MAX_IO each. */
 gboolean sl_graph_set_io (SlGraph *graph, const gint32 *inputs, guint n_inputs, const gint32 *outputs, guint n_outputs, GError **error);
-/** sl_graph_set_limit: most bytes of one tensor, and of all variable tensors together; 0 = SL_MAX_TENSOR_BYTES. */
+/** sl_graph_set_limit: most bytes of one tensor, and of all variable tensors that are in memory at once; 0 = SL_MAX_TENSOR_BYTES. */
 void sl_graph_set_limit (SlGraph *graph, gsize bytes);
 gsize sl_graph_limit (const SlGraph *graph);
 /** sl_graph_set_work_limit: most multiply-adds a run, or as much other work; 0 = SL_MAX_WORK. */

@@ -141,6 +141,10 @@ G_BEGIN_DECLS
  * GRID_SAMPLE: elements of the output are taken from stated places of a picture, between its pixels
  * ROI_ALIGN: rectangles of pictures, each cut into as many cells and brought to one number a cell and channel
  * HEAT_MAP_PEAKS: where maps over regions are highest, between their pixels
+ * ROI_POOL: rectangles of pictures, each cut into cells of whole pixels: the greatest number of each
+ * DEFORM_COLUMNS: the pixels of windows whose places are moved, for a convolution to weigh
+ * DETERMINANT: of square matrices
+ * UNIQUE: the different elements of a vector; as many as there can be, 0 behind the last
  * NON_ZERO: coordinates of elements that are not 0; as many columns as there are elements, -1 behind the last
  * NON_MAX_SUPPRESSION_BATCH: boxes of many pictures and classes; as many rows as there can be: batch, class and box, -1 behind the last
  */
@@ -172,6 +176,10 @@ G_BEGIN_DECLS
   X (ROI_ALIGN, roi_align)               \
   X (GRID_SAMPLE, grid_sample)           \
   X (HEAT_MAP_PEAKS, heat_map_peaks)     \
+  X (ROI_POOL, roi_pool)                 \
+  X (DEFORM_COLUMNS, deform_columns)     \
+  X (DETERMINANT, determinant)           \
+  X (UNIQUE, unique)                     \
   X (NON_ZERO, non_zero)                 \
   X (NON_MAX_SUPPRESSION_BATCH, non_max_suppression_batch)
 
@@ -407,7 +415,16 @@ typedef union
     gfloat scale;         /* pixels a unit of the regions */
     gboolean half_pixel;  /* pixel centres lie at halves; else at whole numbers, and regions are at least a pixel large */
     gboolean top;         /* the greatest contribution of a pixel, else the samples' mean */
-  } roi_align;
+  } roi_align;            /* ROI_ALIGN; of ROI_POOL the first two, and the scale */
+  struct
+  {
+    gint32 kernel_h, kernel_w, stride_h, stride_w, dilation_h, dilation_w, pad_top, pad_left; /* pixels */
+    gint32 groups, offset_groups; /* of channels: with weights of their own, and with offsets of their own */
+  } deform;
+  struct
+  {
+    gboolean sorted; /* from the least to the greatest; else as they come */
+  } unique;
   struct
   {
     gboolean symmetric; /* codes lie alike on both sides of zero, else from the least number to the most */

@@ -79,6 +79,10 @@ sl_node_multiply_adds (const SlGraph *graph, const SlNode *node)
       return times (elements_of (input), 4 * SL_HEAT_MAP_STEPS * SL_HEAT_MAP_STEPS);
     case SL_OP_ROI_ALIGN:
       return roi_align (graph, node);
+    case SL_OP_DEFORM_COLUMNS: /* four pixels an element */
+      return times (elements_of (output), 4);
+    case SL_OP_DETERMINANT:
+      return times (elements_of (input), (guint64) input->dims[input->rank - 1]);
     case SL_OP_RESAMPLE:
       return times (elements_of (output), (guint64) weights->dims[1]);
     case SL_OP_RECURRENT:
@@ -140,6 +144,12 @@ comparisons (const SlGraph *graph, const SlNode *node)
     case SL_OP_SCATTER_ELEMENTS:
     case SL_OP_SCATTER_ND:
       return times (8, plus (elements_of (sl_node_input (graph, node, 1)), elements_of (sl_node_input (graph, node, 2))));
+    case SL_OP_ROI_POOL: /* cells share pixels at their edges */
+      return times (times (span (output, 0, 1), span (output, 3, 4)),
+                    times (plus (span (sl_node_input (graph, node, 0), 1, 2), 2 * span (output, 1, 2)),
+                           plus (span (sl_node_input (graph, node, 0), 2, 3), 2 * span (output, 2, 3))));
+    case SL_OP_UNIQUE: /* sorts */
+      return times (elements_of (sl_node_input (graph, node, 0)), 128);
     case SL_OP_TOPK_V2: /* moves up to k entries for each element */
       return times (elements_of (sl_node_input (graph, node, 0)), (guint64) output->dims[output->rank - 1] / 4);
     case SL_OP_NON_MAX_SUPPRESSION_V4:

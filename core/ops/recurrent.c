@@ -16,7 +16,8 @@ enum
   WEIGHTS,
   BIAS,   /* of the state's part; may be missing, as the states */
   HIDDEN, /* [batch, cells] */
-  CELL
+  CELL,
+  PEEPHOLES /* of LSTM, [3 * cells]: what the cells add to input, output and forget gate */
 };
 
 static guint
@@ -51,7 +52,8 @@ check (SlGraph *graph, SlNode *node, GError **error)
   }
   const gint32 cells = x->dims[2] / gates, batch = x->dims[1];
   return check_shape (graph, node, WEIGHTS, 2, cells, x->dims[2], error) && check_shape (graph, node, BIAS, 1, x->dims[2], 0, error)
-         && check_shape (graph, node, HIDDEN, 2, batch, cells, error) && check_shape (graph, node, CELL, 2, batch, cells, error);
+         && check_shape (graph, node, HIDDEN, 2, batch, cells, error) && check_shape (graph, node, CELL, 2, batch, cells, error)
+         && check_shape (graph, node, PEEPHOLES, 1, 3 * cells, 0, error);
 }
 
 /* Every step's state, and the last ones: hidden and, of LSTM, cell. */
@@ -76,7 +78,7 @@ typedef struct
 {
   const Recurrent *sizes;
   const SlRecurrentLoops *loops;
-  const gfloat *weights, *bias, *x;
+  const gfloat *weights, *bias, *peepholes, *x; /* @bias, @peepholes: (nullable) */
   gfloat *hidden, *cell;
 } Run;
 
@@ -110,6 +112,37 @@ start_gates (const Run *run, gsize end)
   const Recurrent *p = run->sizes;
   for (gsize i = 0; i < p->width; i++)
     p->gates[i] = (run->bias != NULL ? run->bias[i] : 0) + (i < end ? run->x[i] : 0);
+}
+
+/* A gate sees the cells. */
+static void
+look (const Run *run, guint which, gfloat *gate)
+{
+  const gsize n = run->sizes->cells;
+  for (gsize i = 0; i < n; i++)
+    gate[i] += run->peepholes[which * n + i] * run->cell[i];
+}
+
+/* The input and the forget gate see the cells before the step, the output gate those behind it. */
+static void
+step_with_peepholes (const Run *run)
+{
+  const gsize n = run->sizes->cells;
+  gfloat *input = run->sizes->gates, *output = input + n, *forget = output + n, *new = forget + n, *cell = run->cell;
+  start_gates (run, 4 * n);
+  add_state (run, run->hidden, 0, 4 * n);
+  look (run, 0, input);
+  look (run, 2, forget);
+  run->loops->activate (SL_ACTIVATION_LOGISTIC, input, input, n);
+  run->loops->activate (SL_ACTIVATION_LOGISTIC, forget, forget, n);
+  run->loops->activate (SL_ACTIVATION_TANH, new, new, n);
+  for (gsize i = 0; i < n; i++)
+    cell[i] = forget[i] * cell[i] + input[i] * new[i];
+  look (run, 1, output);
+  run->loops->activate (SL_ACTIVATION_LOGISTIC, output, output, n);
+  run->loops->activate (SL_ACTIVATION_TANH, cell, new, n);
+  for (gsize i = 0; i < n; i++)
+    run->hidden[i] = output[i] * new[i];
 }
 
 static void
@@ -177,7 +210,8 @@ sl_recurrent_run (const SlKernelCall *call, const SlRecurrentLoops *loops)
   const Recurrent *p = call->state;
   const gboolean back = call->node->params.recurrent.back;
   gfloat *hidden = call->outputs[1], *cell = call->outputs[2];
-  Run run = { p, loops, call->inputs[WEIGHTS], call->inputs[BIAS], NULL, NULL, NULL };
+  Run run = { .sizes = p, .loops = loops, .weights = call->inputs[WEIGHTS], .bias = call->inputs[BIAS] };
+  run.peepholes = call->node->n_inputs > PEEPHOLES ? call->inputs[PEEPHOLES] : NULL;
   start (hidden, call->inputs[HIDDEN], p->batch * p->cells);
   start (cell, call->inputs[CELL], p->batch * p->cells);
   for (gsize i = 0; i < p->steps; i++) {
@@ -186,7 +220,9 @@ sl_recurrent_run (const SlKernelCall *call, const SlRecurrentLoops *loops)
       run.x = (const gfloat *) call->inputs[INPUT] + (t * p->batch + b) * p->width;
       run.hidden = hidden + b * p->cells;
       run.cell = cell + b * p->cells;
-      if (p->kind == SL_CELL_LSTM)
+      if (p->kind == SL_CELL_LSTM && run.peepholes != NULL)
+        step_with_peepholes (&run);
+      else if (p->kind == SL_CELL_LSTM)
         step_lstm (&run);
       else if (p->kind == SL_CELL_GRU || p->kind == SL_CELL_GRU_RESET_FIRST)
         step_gru (&run);
@@ -223,7 +259,7 @@ const SlOp sl_op_recurrent = {
   .type = SL_OP_RECURRENT,
   .name = "RECURRENT",
   .min_inputs = CELL + 1,
-  .max_inputs = CELL + 1,
+  .max_inputs = PEEPHOLES + 1,
   .required = BIAS,
   .n_outputs = 3,
   .check = check,

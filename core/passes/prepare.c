@@ -10,6 +10,7 @@
 
 #include "sightline/error.h"
 #include "core/graph/graph_private.h"
+#include "core/graph/lifetimes.h"
 #include "core/ops/ops.h"
 #include "core/passes/passes.h"
 #include "core/graph/work.h"
@@ -53,16 +54,7 @@ finish_tensor (const SlGraph *graph, const char *role, SlTensor *tensor, GError 
 }
 
 static gboolean
-add_bytes (const SlGraph *graph, gsize *total, const SlTensor *tensor, GError **error)
-{
-  if (g_size_checked_add (total, *total, tensor->bytes) && *total <= graph->limit)
-    return TRUE;
-  g_set_error (error, SL_ERROR, SL_ERROR_LIMIT, "the model's tensors need more than %" G_GSIZE_FORMAT " bytes" RAISE_LIMIT, graph->limit);
-  return FALSE;
-}
-
-static gboolean
-start_tensors (SlGraph *graph, GByteArray *defined, gsize *total, GError **error)
+start_tensors (SlGraph *graph, GByteArray *defined, GError **error)
 {
   for (guint i = 0; i < graph->tensors->len; i++) {
     SlTensor *tensor = &g_array_index (graph->tensors, SlTensor, i);
@@ -78,7 +70,7 @@ start_tensors (SlGraph *graph, GByteArray *defined, gsize *total, GError **error
       g_set_error (error, SL_ERROR, SL_ERROR_FORMAT, "model input %u '%s' is a constant or listed twice", i, tensor->name);
       return FALSE;
     }
-    if (!finish_tensor (graph, "input", tensor, error) || !add_bytes (graph, total, tensor, error))
+    if (!finish_tensor (graph, "input", tensor, error))
       return FALSE;
     defined->data[graph->inputs[i]] = 1;
   }
@@ -103,7 +95,7 @@ check_node_inputs (const SlGraph *graph, const SlNode *node, const GByteArray *d
 }
 
 static gboolean
-finish_node_outputs (SlGraph *graph, const SlNode *node, GByteArray *defined, gsize *total, GError **error)
+finish_node_outputs (SlGraph *graph, const SlNode *node, GByteArray *defined, GError **error)
 {
   for (guint i = 0; i < node->n_outputs; i++) {
     SlTensor *tensor = sl_node_output (graph, node, i);
@@ -111,7 +103,7 @@ finish_node_outputs (SlGraph *graph, const SlNode *node, GByteArray *defined, gs
       return sl_node_error (error, node, SL_ERROR_FORMAT, "output %u, tensor %d '%s', already has a producer or is a constant", i,
                             node->outputs[i], tensor->name);
     defined->data[node->outputs[i]] = 1;
-    if (!finish_tensor (graph, "tensor", tensor, error) || !add_bytes (graph, total, tensor, error)) {
+    if (!finish_tensor (graph, "tensor", tensor, error)) {
       g_prefix_error (error, "node %u %s: ", node->index, sl_op_name (node->op));
       return FALSE;
     }
@@ -120,23 +112,75 @@ finish_node_outputs (SlGraph *graph, const SlNode *node, GByteArray *defined, gs
 }
 
 /* Weights that several layers read are packed for each of them: what all layers read together beyond what a file may hold, four times
- * its size as floats, counts as tensors do. */
+ * its size as floats, counts as tensors do, which take @taken bytes. */
 static gboolean
-add_weights (const SlGraph *graph, const SlNode *node, gsize *weights, gsize total, GError **error)
+check_shared (const SlGraph *graph, gsize taken, GError **error)
 {
   const gsize held = graph->bytes != NULL ? 4 * g_bytes_get_size (graph->bytes) : 0;
-  if (node->op == SL_OP_INVALID || sl_node_multiply_adds (graph, node) == 0)
-    return TRUE;
-  for (guint i = 0; i < node->n_inputs; i++) {
-    const SlTensor *tensor = sl_node_input (graph, node, i);
-    if (tensor != NULL && tensor->data != NULL && !g_size_checked_add (weights, *weights, tensor->bytes))
-      *weights = G_MAXSIZE;
+  gsize weights = 0;
+  for (guint k = 0; k < graph->nodes->len; k++) {
+    const SlNode *node = &g_array_index (graph->nodes, SlNode, k);
+    if (sl_node_multiply_adds (graph, node) == 0)
+      continue;
+    for (guint i = 0; i < node->n_inputs; i++) {
+      const SlTensor *tensor = sl_node_input (graph, node, i);
+      if (tensor != NULL && tensor->data != NULL && !g_size_checked_add (&weights, weights, tensor->bytes))
+        weights = G_MAXSIZE;
+    }
+    if (weights > held && weights - held > graph->limit - taken)
+      return sl_node_error (error, node, SL_ERROR_LIMIT,
+                            "the model's tensors, and weights that layers share, need more than %" G_GSIZE_FORMAT " bytes" RAISE_LIMIT,
+                            graph->limit);
   }
-  if (*weights <= held || *weights - held <= graph->limit - total)
-    return TRUE;
-  return sl_node_error (error, node, SL_ERROR_LIMIT,
-                        "the model's tensors, and weights that layers share, need more than %" G_GSIZE_FORMAT " bytes" RAISE_LIMIT,
-                        graph->limit);
+  return TRUE;
+}
+
+static gboolean
+add_bytes (gsize *total, const SlTensor *tensor)
+{
+  return tensor->data != NULL || (g_size_checked_add (total, *total, tensor->bytes) && *total <= G_MAXSIZE / 8);
+}
+
+/* The sum of all tensors that are computed or given. FALSE = there is no measure for it. */
+static gboolean
+sum_tensors (const SlGraph *graph, gsize *total)
+{
+  gboolean known = TRUE;
+  *total = 0;
+  for (guint i = 0; i < graph->n_inputs; i++)
+    known = known && add_bytes (total, sl_graph_tensor (graph, graph->inputs[i]));
+  for (guint i = 0; i < graph->nodes->len && known; i++) {
+    const SlNode *node = &g_array_index (graph->nodes, SlNode, i);
+    for (guint o = 0; o < node->n_outputs; o++)
+      known = known && add_bytes (total, sl_node_output (graph, node, o));
+  }
+  return known;
+}
+
+/* What lies in memory at once is within the limit, and so are weights beside it. It is counted only where all tensors together are not. */
+static gboolean
+check_memory (const SlGraph *graph, GError **error)
+{
+  guint at = 0;
+  gsize total;
+  const gboolean known = sum_tensors (graph, &total);
+  if (known && total > graph->limit)
+    total = sl_memory_at_once (graph, &at);
+  if (known && total <= graph->limit)
+    return check_shared (graph, total, error);
+  const SlNode *node = at < graph->nodes->len ? &g_array_index (graph->nodes, SlNode, at) : NULL;
+  g_autofree char *text =
+    g_strdup_printf ("the model's tensors need more than %" G_GSIZE_FORMAT " bytes at once" RAISE_LIMIT, graph->limit);
+  const guint64 needed = ((guint64) total >> 20) + 1;
+  if (known && needed <= SL_MOST_TENSOR_LIMIT) {
+    char *more = g_strdup_printf ("%s: tensor-limit=%" G_GUINT64_FORMAT " would do", text, needed);
+    g_free (text);
+    text = more;
+  }
+  if (node != NULL)
+    return sl_node_error (error, node, SL_ERROR_LIMIT, "%s", text);
+  g_set_error_literal (error, SL_ERROR, SL_ERROR_LIMIT, text);
+  return FALSE;
 }
 
 /* Whether @tensor, a bias, adds nothing. */
@@ -183,32 +227,36 @@ prove_node (SlGraph *graph, SlNode *node, const GByteArray *defined, GError **er
   return op->check (graph, node, error) && op->infer (graph, node, error);
 }
 
-/* MiB that the tensors of nodes from @first on, which is proven, take beside @total bytes; 0 = their shapes are not known, or no limit is as
- * large. @defined is used up. */
+/* MiB that tensors take at once, where nodes from @first on, which is proven, are not over a limit; 0 = their shapes are not known, or no limit is
+ * as large. @defined is used up. */
 static guint64
-count_rest (SlGraph *graph, guint first, GByteArray *defined, gsize total)
+count_rest (SlGraph *graph, guint first, GByteArray *defined)
 {
+  gsize total;
+  guint at;
   for (guint i = first; i < graph->nodes->len; i++) {
     SlNode *node = &g_array_index (graph->nodes, SlNode, i);
     if (i > first && !prove_node (graph, node, defined, NULL))
       return 0;
     for (guint o = 0; o < node->n_outputs; o++) {
       SlTensor *tensor = sl_node_output (graph, node, o);
-      if ((i > first && defined->data[node->outputs[o]]) || !measure (tensor) || tensor->bytes == 0
-          || !g_size_checked_add (&total, total, tensor->bytes) || total >> 20 >= SL_MOST_TENSOR_LIMIT)
+      if ((i > first && defined->data[node->outputs[o]]) || !measure (tensor) || tensor->bytes == 0)
         return 0;
       defined->data[node->outputs[o]] = 1;
     }
   }
-  return ((guint64) total >> 20) + 1;
+  sl_pass_remove_nodes (graph);
+  if (!sum_tensors (graph, &total))
+    return 0;
+  total = sl_memory_at_once (graph, &at);
+  return total >> 20 < SL_MOST_TENSOR_LIMIT ? ((guint64) total >> 20) + 1 : 0;
 }
 
-/* Adds to an error of the limit of all tensors which limit would do. */
+/* Adds to an error of the limit of one tensor which limit would do for all. */
 static void
-name_limit (SlGraph *graph, guint first, GByteArray *defined, gsize total, GError **error)
+name_limit (SlGraph *graph, guint first, GByteArray *defined, GError **error)
 {
-  const guint64 needed =
-    error != NULL && g_error_matches (*error, SL_ERROR, SL_ERROR_LIMIT) ? count_rest (graph, first, defined, total) : 0;
+  const guint64 needed = error != NULL && g_error_matches (*error, SL_ERROR, SL_ERROR_LIMIT) ? count_rest (graph, first, defined) : 0;
   if (needed == 0)
     return;
   char *text = g_strdup_printf ("%s: tensor-limit=%" G_GUINT64_FORMAT " would do", (*error)->message, needed);
@@ -220,7 +268,6 @@ name_limit (SlGraph *graph, guint first, GByteArray *defined, gsize total, GErro
 static gboolean
 verify (SlGraph *graph, guint *folded, GError **error)
 {
-  gsize total = 0, weights = 0;
   g_autoptr (GByteArray) defined = g_byte_array_new ();
   g_byte_array_set_size (defined, graph->tensors->len);
   memset (defined->data, 0, defined->len);
@@ -229,20 +276,17 @@ verify (SlGraph *graph, guint *folded, GError **error)
     g_set_error (error, SL_ERROR, SL_ERROR_FORMAT, "the model names no inputs and outputs");
     return FALSE;
   }
-  if (!start_tensors (graph, defined, &total, error))
+  if (!start_tensors (graph, defined, error))
     return FALSE;
   for (guint i = 0; i < graph->nodes->len; i++) {
     SlNode *node = &g_array_index (graph->nodes, SlNode, i);
-    const gsize before = total;
     if (!prove_node (graph, node, defined, error))
       return FALSE;
-    if (!finish_node_outputs (graph, node, defined, &total, error)) {
-      name_limit (graph, i, defined, before, error);
+    if (!finish_node_outputs (graph, node, defined, error)) {
+      name_limit (graph, i, defined, error);
       return FALSE;
     }
     *folded += sl_constant_fold (graph, node);
-    if (!add_weights (graph, node, &weights, total, error))
-      return FALSE;
   }
   sl_pass_remove_nodes (graph);
   for (guint i = 0; i < graph->n_outputs; i++) {
@@ -252,7 +296,7 @@ verify (SlGraph *graph, guint *folded, GError **error)
                  sl_graph_output_tensor (graph, i)->name);
     return FALSE;
   }
-  return TRUE;
+  return check_memory (graph, error);
 }
 
 gboolean

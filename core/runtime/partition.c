@@ -40,20 +40,6 @@ step_new (const SlBackend *backend)
   return step;
 }
 
-gint32 *
-sl_roots_new (const SlGraph *graph)
-{
-  gint32 *roots = g_new (gint32, sl_graph_n_tensors (graph));
-  for (guint i = 0; i < sl_graph_n_tensors (graph); i++)
-    roots[i] = (gint32) i;
-  for (guint i = 0; i < sl_graph_n_nodes (graph); i++) {
-    const SlNode *node = sl_graph_node (graph, i);
-    if (sl_op_get (node->op)->is_view)
-      roots[node->outputs[0]] = roots[node->inputs[0]];
-  }
-  return roots;
-}
-
 static void
 assign_steps (Partition *p, const SlBackend *const *backends)
 {

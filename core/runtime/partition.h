@@ -10,8 +10,6 @@
 
 G_BEGIN_DECLS
 
-/** sl_roots_new: (transfer full): for each tensor the one whose bytes it shows: itself, or what it is a view of. */
-gint32 *sl_roots_new (const SlGraph *graph);
 /** sl_partition: (transfer full) (element-type SlStep): @backends has one for each node; with @single every node is a step. */
 GPtrArray *sl_partition (const SlGraph *graph, const SlBackend *const *backends, gboolean single);
 /** sl_step_new_alone: (transfer full): node @index by itself on @backend. */

@@ -11,7 +11,7 @@
 
 #include "base/show.h"
 #include "sightline/error.h"
-#include "core/runtime/lifetimes.h"
+#include "core/graph/lifetimes.h"
 #include "core/runtime/partition.h"
 
 /**

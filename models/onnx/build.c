@@ -7,6 +7,8 @@
 /* What may be made of shapes alone, beside what may be copied. */
 #define MADE_ALLOWANCE ((guint64) 32 << 20)
 #define MAX_NAME 4096
+/* What codes of few bits may become, in units of what may be copied: a byte is up to four floats. */
+#define GRANTS 4
 
 static const SlTensor nothing = { .name = "", .dtype = SL_DTYPE_F32 };
 
@@ -19,11 +21,12 @@ onnx_fail (Onnx *o, SlError code, const char *format, ...)
   va_start (args, format);
   g_autofree char *text = g_strdup_vprintf (format, args);
   va_end (args);
-  if (o->node == NULL || o->is_foreign)
+  const OnnxNode *node = o->caller != NULL ? o->caller : o->node;
+  if (node == NULL || o->is_foreign)
     g_set_error (&o->error, SL_ERROR, code, "%s", text);
   else
-    g_set_error (&o->error, SL_ERROR, code, "node %u %s '%s' (opset %" G_GINT64_FORMAT "): %s", o->node->index, o->node->op,
-                 o->node->name[0] != '\0' || o->node->n_outputs == 0 ? o->node->name : o->node->outputs[0], o->file->opset, text);
+    g_set_error (&o->error, SL_ERROR, code, "node %u %s '%s' (opset %" G_GINT64_FORMAT "): %s", node->index, node->op,
+                 node->name[0] != '\0' || node->n_outputs == 0 ? node->name : node->outputs[0], o->file->opset, text);
   return -1;
 }
 
@@ -96,7 +99,7 @@ static void
 note_open (Onnx *o, SlOpType op, const gint32 *inputs, guint n, const gint32 *outputs, guint n_outputs)
 {
   const gboolean of_data = op == SL_OP_GATHER || op == SL_OP_GATHER_ND || op == SL_OP_GATHER_ELEMENTS;
-  gboolean open = op == SL_OP_NON_MAX_SUPPRESSION_BATCH || op == SL_OP_NON_ZERO;
+  gboolean open = op == SL_OP_NON_MAX_SUPPRESSION_BATCH || op == SL_OP_NON_ZERO || op == SL_OP_UNIQUE;
   for (guint i = 0; i < (of_data ? 1 : n); i++)
     open |= onnx_is_open (o, inputs[i]);
   for (guint i = 0; i < n_outputs && open; i++)
@@ -244,17 +247,24 @@ onnx_pad (Onnx *o, gint32 input, const gint32 *amounts, gfloat value)
                     onnx_tensor_type (o, input));
 }
 
+void
+onnx_grant (Onnx *o, guint64 bytes)
+{
+  const guint64 most = GRANTS * o->may_copy;
+  o->granted += MIN (bytes, most - MIN (o->granted, most));
+}
+
 gboolean
 onnx_may_make (Onnx *o, guint64 bytes)
 {
   if (o->error != NULL)
     return FALSE;
   o->made += bytes;
-  if (o->made <= o->may_copy + MADE_ALLOWANCE)
+  if (o->made <= o->may_copy + o->granted + MADE_ALLOWANCE)
     return TRUE;
   onnx_fail (o, SL_ERROR_LIMIT,
              "what is made of the shapes of the model's nodes takes %" G_GUINT64_FORMAT " bytes, over %" G_GUINT64_FORMAT, o->made,
-             o->may_copy + MADE_ALLOWANCE);
+             o->may_copy + o->granted + MADE_ALLOWANCE);
   return FALSE;
 }
 

@@ -27,18 +27,23 @@ G_BEGIN_DECLS
  * @plain, @last: tensors of the graph, -1 = not made yet; both -1 for a value without elements
  * @codes: of a constant that the file holds quantised: its codes, plain; @plain is then what they stand for
  * @zero: of what DynamicQuantizeLinear makes, less its zero point: that
+ * @type: OnnxType that the file states, where it says more than the tensor's type; else 0
+ * @widened: of packed codes: the memory for what they stand for has been granted
  * @dims: in ONNX's order
  * @split: (nullable): a value held channels last, whose channels were split here in @parts parts of neighbours; @exchanged: parts come
  *         behind their members
+ * @is_missing: of an optional value: it is not there
  * @is_list: it stands for the sequence @items, and has no elements itself
  */
 typedef struct _OnnxValue OnnxValue;
 struct _OnnxValue
 {
   gint32 plain, last, codes, zero;
+  guint type;
+  gboolean widened;
   guint rank;
   gint32 dims[SL_MAX_RANK];
-  gboolean empty, is_list;
+  gboolean empty, is_list, is_missing;
   OnnxValue *split;
   gint32 parts;
   gboolean exchanged;
@@ -63,11 +68,13 @@ typedef struct
   OnnxScope *scope;
   gboolean signed_codes;  /* uint8 activations become int8, because the weights are int8 */
   const OnnxNode *node;   /* being converted */
+  const OnnxNode *caller; /* (nullable): the node of the file that is made of @node and others: errors name it */
   gboolean is_foreign;    /* the nodes stand for another format's operators, whose reader says where a problem is */
   char *folder;           /* of the model file, for external data */
   GHashTable *data_files; /* (nullable): what was read of that (models/data_file.h) */
   gint32 height, width;   /* of a picture of open size, 0 = nothing states it */
   guint64 copied, may_copy, made;
+  guint64 granted; /* bytes beside @may_copy, for what packed codes become */
   guint depth;
   guint64 steps;    /* nodes looked at, those of loops each time */
   GHashTable *open; /* indices of tensors made of the rows of NonMaxSuppression or NonZero, of which those left open are -1 */
@@ -75,6 +82,13 @@ typedef struct
 } Onnx;
 
 /* The graph. */
+
+/** onnx_times: @a * @b; the greatest number where that does not fit, to which nothing can be reshaped. */
+static inline gint32
+onnx_times (gint32 a, gint32 b)
+{
+  return (gint32) MIN ((gint64) a * b, G_MAXINT32);
+}
 
 /** onnx_fail: "node 12 Conv 'name' (opset 13): ..."; returns -1. */
 gint32 onnx_fail (Onnx *o, SlError code, const char *format, ...) G_GNUC_PRINTF (3, 4);
@@ -102,6 +116,8 @@ gint32 onnx_reduce (Onnx *o, SlOpType op, gint32 input, const gint32 *axes, guin
 /** onnx_cut: elements @first up to @end along @axis. */
 gint32 onnx_cut (Onnx *o, gint32 input, guint axis, gint32 first, gint32 end);
 gint32 onnx_pad (Onnx *o, gint32 input, const gint32 *amounts, gfloat value);
+/** onnx_grant: codes that the file holds packed become @bytes. A file whose codes are read many times gets no more for that. */
+void onnx_grant (Onnx *o, guint64 bytes);
 /** onnx_may_make: whether constants of @bytes more may be made of what a file says in a few bytes; an error else. */
 gboolean onnx_may_make (Onnx *o, guint64 bytes);
 /** onnx_constant: a tensor of @data, which is copied. */
@@ -192,6 +208,9 @@ typedef struct
 
 /** onnx_convert: the current node by its row, which there is. */
 void onnx_convert (Onnx *o);
+/** onnx_call: (nullable): what operator @op of ONNX's own domain gives, for operators that are made of others. NULL among @inputs = omitted; errors name
+ *  the node being converted. */
+OnnxValue *onnx_call (Onnx *o, const char *op, OnnxValue *const *inputs, guint n, const OnnxAttribute *attributes, guint n_attributes);
 /** onnx_op_find: (nullable). */
 const OnnxOp *onnx_op_find (const char *domain, const char *op);
 const OnnxOp *onnx_current (const Onnx *o);

@@ -30,13 +30,26 @@ static const struct
   SlDtype graph, file;
   guint8 size;
 } types[] = {
-  [ONNX_FLOAT] = { SL_DTYPE_F32, SL_DTYPE_F32, 4 },        [ONNX_UINT8] = { SL_DTYPE_U8, SL_DTYPE_U8, 1 },
-  [ONNX_INT8] = { SL_DTYPE_I8, SL_DTYPE_I8, 1 },           [ONNX_UINT16] = { SL_DTYPE_I32, SL_DTYPE_U16, 2 },
-  [ONNX_INT16] = { SL_DTYPE_I32, SL_DTYPE_I16, 2 },        [ONNX_INT32] = { SL_DTYPE_I32, SL_DTYPE_I32, 4 },
-  [ONNX_INT64] = { SL_DTYPE_I32, SL_DTYPE_I64, 8 },        [ONNX_BOOL] = { SL_DTYPE_BOOL, SL_DTYPE_BOOL, 1 },
-  [ONNX_FLOAT16] = { SL_DTYPE_F32, SL_DTYPE_F16, 2 },      [ONNX_DOUBLE] = { SL_DTYPE_F32, SL_DTYPE_F64, 8 },
-  [ONNX_UINT32] = { SL_DTYPE_I32, SL_DTYPE_U32, 4 },       [ONNX_UINT64] = { SL_DTYPE_I32, SL_DTYPE_U64, 8 },
+  [ONNX_FLOAT] = { SL_DTYPE_F32, SL_DTYPE_F32, 4 },
+  [ONNX_UINT8] = { SL_DTYPE_U8, SL_DTYPE_U8, 1 },
+  [ONNX_INT8] = { SL_DTYPE_I8, SL_DTYPE_I8, 1 },
+  [ONNX_UINT16] = { SL_DTYPE_I32, SL_DTYPE_U16, 2 },
+  [ONNX_INT16] = { SL_DTYPE_I32, SL_DTYPE_I16, 2 },
+  [ONNX_INT32] = { SL_DTYPE_I32, SL_DTYPE_I32, 4 },
+  [ONNX_INT64] = { SL_DTYPE_I32, SL_DTYPE_I64, 8 },
+  [ONNX_BOOL] = { SL_DTYPE_BOOL, SL_DTYPE_BOOL, 1 },
+  [ONNX_FLOAT16] = { SL_DTYPE_F32, SL_DTYPE_F16, 2 },
+  [ONNX_DOUBLE] = { SL_DTYPE_F32, SL_DTYPE_F64, 8 },
+  [ONNX_UINT32] = { SL_DTYPE_I32, SL_DTYPE_U32, 4 },
+  [ONNX_UINT64] = { SL_DTYPE_I32, SL_DTYPE_U64, 8 },
   [ONNX_BFLOAT16] = { SL_DTYPE_F32, SL_DTYPE_INVALID, 2 },
+  [ONNX_FLOAT8E4M3FN] = { SL_DTYPE_F32, SL_DTYPE_INVALID, 1 },
+  [ONNX_FLOAT8E4M3FNUZ] = { SL_DTYPE_F32, SL_DTYPE_INVALID, 1 },
+  [ONNX_FLOAT8E5M2] = { SL_DTYPE_F32, SL_DTYPE_INVALID, 1 },
+  [ONNX_FLOAT8E5M2FNUZ] = { SL_DTYPE_F32, SL_DTYPE_INVALID, 1 },
+  [ONNX_UINT4] = { SL_DTYPE_U8, SL_DTYPE_INVALID, 1 },
+  [ONNX_INT4] = { SL_DTYPE_I8, SL_DTYPE_INVALID, 1 },
+  [ONNX_FLOAT4E2M1] = { SL_DTYPE_F32, SL_DTYPE_INVALID, 1 },
 };
 
 /** A tensor as the file has it. */
@@ -195,7 +208,7 @@ static gboolean
 may_copy (Onnx *o, const Tensor *t, guint64 bytes)
 {
   o->copied += bytes;
-  return o->copied <= o->may_copy
+  return o->copied <= o->may_copy + o->granted
          || bad (o, t, SL_ERROR_LIMIT, "copies of the constants would be much larger than the files that hold them");
 }
 
@@ -294,19 +307,34 @@ read_external_bytes (Onnx *o, const Tensor *t, gsize bytes)
   return o->error == NULL ? data : NULL;
 }
 
+/* Two elements of 4 bits share a byte. */
+static gboolean
+is_packed (guint type)
+{
+  return type == ONNX_UINT4 || type == ONNX_INT4 || type == ONNX_FLOAT4E2M1;
+}
+
+/* Numbers that the file has for @t. */
+static gsize
+units_of (const Tensor *t)
+{
+  return is_packed (t->type) ? t->elements / 2 + t->elements % 2 : t->elements;
+}
+
 /* Elements of the typed lists, as bytes of the file's type. */
 static const guint8 *
 unpack_numbers (Onnx *o, const Tensor *t, gsize size)
 {
-  if (t->numbers->len != t->elements) {
+  const gsize units = units_of (t);
+  if (t->numbers->len != units) {
     onnx_fail (o, SL_ERROR_FORMAT, "constant '%s' has %s%u numbers; expected %" G_GSIZE_FORMAT, t->name,
-               t->numbers->len > t->elements ? "more than " : "", MIN (t->numbers->len, (guint) t->elements), t->elements);
+               t->numbers->len > units ? "more than " : "", MIN (t->numbers->len, (guint) units), units);
     return NULL;
   }
-  if (!may_copy (o, t, t->elements * size))
+  if (!may_copy (o, t, units * size))
     return NULL;
-  guint8 *data = sl_arena_alloc (o->arena, t->elements * size + SL_TENSOR_PADDING);
-  for (gsize i = 0; i < t->elements; i++)
+  guint8 *data = sl_arena_alloc (o->arena, units * size + SL_TENSOR_PADDING);
+  for (gsize i = 0; i < units; i++)
     memcpy (data + i * size, &g_array_index (t->numbers, guint64, i), size);
   return data;
 }
@@ -314,7 +342,7 @@ unpack_numbers (Onnx *o, const Tensor *t, gsize size)
 static const guint8 *
 find_bytes (Onnx *o, const Tensor *t, gsize size)
 {
-  const gsize bytes = t->elements * size;
+  const gsize bytes = units_of (t) * size;
   if (t->is_external)
     return read_external_bytes (o, t, bytes);
   if (!t->has_raw)
@@ -382,6 +410,51 @@ narrow_floats (Onnx *o, const Tensor *t, const guint8 *data)
   return copy;
 }
 
+/* Numbers of 8 and 4 bits with a sign, an exponent and a mantissa. Of those called "uz" and of 4 bits none is infinite. */
+static gfloat
+small_float (guint type, guint code)
+{
+  static const struct
+  {
+    guint mantissa, exponent;
+    gint bias;
+  } forms[] = { [ONNX_FLOAT8E4M3FN] = { 3, 4, 7 },
+                [ONNX_FLOAT8E4M3FNUZ] = { 3, 4, 8 },
+                [ONNX_FLOAT8E5M2] = { 2, 5, 15 },
+                [ONNX_FLOAT8E5M2FNUZ] = { 2, 5, 16 },
+                [ONNX_FLOAT4E2M1] = { 1, 2, 1 } };
+  const guint m = forms[type].mantissa, e = forms[type].exponent, sign = code >> (m + e) & 1;
+  const guint mantissa = code & ((1u << m) - 1), exponent = code >> m & ((1u << e) - 1), magnitude = code & ((1u << (m + e)) - 1);
+  const gboolean zero_only = type == ONNX_FLOAT8E4M3FNUZ || type == ONNX_FLOAT8E5M2FNUZ;
+  if (zero_only ? code == 0x80 : type == ONNX_FLOAT8E4M3FN && magnitude == 0x7f)
+    return NAN;
+  if (type == ONNX_FLOAT8E5M2 && exponent == 31)
+    return mantissa != 0 ? NAN : sign ? -INFINITY : INFINITY;
+  const gfloat value = exponent == 0 ? ldexpf ((gfloat) mantissa, 1 - forms[type].bias - (gint) m)
+                                     : ldexpf ((gfloat) (mantissa | 1u << m), (gint) exponent - forms[type].bias - (gint) m);
+  return sign ? -value : value;
+}
+
+/* Elements of 8 bits and fewer: floats, or whole numbers of a byte each. What they become counts beside what files may be copied to. */
+static const void *
+widen_small (Onnx *o, const Tensor *t, const guint8 *data)
+{
+  const gboolean whole = t->type == ONNX_UINT4 || t->type == ONNX_INT4;
+  onnx_grant (o, 2 * sizeof (gfloat) * (guint64) t->elements);
+  if (!may_copy (o, t, t->elements * (whole ? 1 : sizeof (gfloat))))
+    return NULL;
+  guint8 *codes = sl_arena_alloc (o->arena, t->elements * (whole ? 1 : sizeof (gfloat)) + SL_TENSOR_PADDING);
+  gfloat *reals = (gfloat *) (gpointer) codes;
+  for (gsize i = 0; i < t->elements; i++) {
+    const guint8 code = is_packed (t->type) ? data[i / 2] >> (i % 2 * 4) & 15 : data[i];
+    if (whole)
+      codes[i] = t->type == ONNX_INT4 && code > 7 ? (guint8) (code | 0xf0) : code;
+    else
+      reals[i] = small_float (t->type, code);
+  }
+  return codes;
+}
+
 static OnnxValue *
 make_value (Onnx *o, const Tensor *t)
 {
@@ -390,14 +463,19 @@ make_value (Onnx *o, const Tensor *t)
   SlTensor tensor = { .name = t->name, .dtype = dtype, .rank = t->rank, .data = bytes, .bytes = t->elements * sl_dtype_size (dtype) };
   if (bytes == NULL)
     return NULL;
-  if (types[t->type].file != dtype)
+  if (t->type > ONNX_BFLOAT16)
+    tensor.data = widen_small (o, t, bytes);
+  else if (types[t->type].file != dtype)
     tensor.data = dtype == SL_DTYPE_I32 ? narrow_ints (o, t, bytes) : narrow_floats (o, t, bytes);
   if (tensor.data == NULL)
     return NULL;
   memcpy (tensor.dims, t->dims, sizeof tensor.dims);
   g_autofree char *name = g_utf8_make_valid (t->name, -1);
   tensor.name = name;
-  return onnx_value_new (o, onnx_new_tensor (o, &tensor), FALSE);
+  OnnxValue *value = onnx_value_new (o, onnx_new_tensor (o, &tensor), FALSE);
+  if (value != NULL)
+    value->type = t->type;
+  return value;
 }
 
 OnnxValue *

@@ -187,6 +187,7 @@ read_outputs (Onnx *o, const gint32 *inputs, guint n_inputs, gint32 outputs[SL_M
     const OnnxEdge *edge = &g_array_index (edges, OnnxEdge, i);
     OnnxValue *value = onnx_lookup (o, edge->name);
     const SlDtype declared = onnx_file_type (edge->type);
+    gfloat low, high;
     if (value == NULL) {
       onnx_fail (o, SL_ERROR_FORMAT, "model output %u '%s' is produced by no node", i, edge->name);
       break;
@@ -197,7 +198,8 @@ read_outputs (Onnx *o, const gint32 *inputs, guint n_inputs, gint32 outputs[SL_M
     }
     gint32 tensor = onnx_output_tensor (o, value, declared);
     const SlDtype made = onnx_tensor_type (o, tensor); /* sums of integer operators are float here */
-    if (declared != SL_DTYPE_INVALID && (onnx_ir_type (edge->type) == made || (declared == SL_DTYPE_I32 && made == SL_DTYPE_F32)))
+    const gboolean whole = declared == SL_DTYPE_I32 || (value->type == edge->type && onnx_code_range (edge->type, &low, &high));
+    if (declared != SL_DTYPE_INVALID && (onnx_ir_type (edge->type) == made || (whole && made == SL_DTYPE_F32)))
       tensor = onnx_cast (o, tensor, declared);
     tensor = onnx_own_output (o, tensor, inputs, n_inputs, outputs, i);
     outputs[i] = tensor;

@@ -8,8 +8,17 @@
 G_BEGIN_DECLS
 
 /* run.c */
+/** onnx_run_inner: runs an inner graph with @inputs; the values of its outputs in @outputs. */
+gboolean onnx_run_inner (Onnx *o, const OnnxGraph *graph, OnnxValue *const *inputs, guint n_inputs, OnnxValue **outputs, guint n_outputs);
+
+/* ops_control.c */
 void onnx_if (Onnx *o);
 void onnx_loop (Onnx *o);
+void onnx_scan (Onnx *o);
+void onnx_sequence_map (Onnx *o);
+void onnx_optional_of (Onnx *o);
+void onnx_optional_has (Onnx *o);
+void onnx_optional_get (Onnx *o);
 
 /* two_stage.c */
 /** onnx_loop_of_objects: whether the loop with @body is one of torchvision's over what was found; then its outputs are set, or the error. */
@@ -55,6 +64,7 @@ void onnx_bit_shift (Onnx *o);
 /* ops_window.c */
 void onnx_conv (Onnx *o);
 void onnx_conv_transpose (Onnx *o);
+void onnx_deform_conv (Onnx *o);
 void onnx_pool (Onnx *o);
 void onnx_global_pool (Onnx *o);
 void onnx_global_lp_pool (Onnx *o);
@@ -72,6 +82,11 @@ void onnx_conv_set (Onnx *o, const OnnxValue *x, gint32 y);
 /** onnx_pool_of, onnx_global_pool_of: the pool of the node's attributes over @x, channels last. */
 gint32 onnx_pool_of (Onnx *o, OnnxValue *x);
 gint32 onnx_global_pool_of (Onnx *o, OnnxValue *x);
+
+/* ops_volume.c */
+/** onnx_conv_volume, onnx_pool_volume: the node, whose input @x has three dimensions behind batch and channels. */
+void onnx_conv_volume (Onnx *o, OnnxValue *x, OnnxValue *weights, OnnxValue *bias);
+void onnx_pool_volume (Onnx *o, OnnxValue *x);
 
 /* ops_unpool.c */
 void onnx_col_to_image (Onnx *o);
@@ -112,6 +127,8 @@ void onnx_trilu (Onnx *o);
 void onnx_depth_to_space (Onnx *o);
 
 /* ops_list.c */
+/** onnx_list_new: (nullable): a sequence of @n items, to be filled. */
+OnnxValue *onnx_list_new (Onnx *o, guint n);
 void onnx_sequence_construct (Onnx *o);
 void onnx_sequence_empty (Onnx *o);
 void onnx_sequence_insert (Onnx *o);
@@ -133,8 +150,68 @@ void onnx_rms_norm (Onnx *o);
 void onnx_lp_norm (Onnx *o);
 void onnx_lrn (Onnx *o);
 void onnx_einsum (Onnx *o);
+void onnx_det (Onnx *o);
 /** onnx_product: a product of matrices; constant ones of 2 dimensions become weights. */
 gint32 onnx_product (Onnx *o, gint32 a, gint32 b);
+/** onnx_layer: rows of @x times @weights, constant, one row an output; @bias may be -1. */
+gint32 onnx_layer (Onnx *o, gint32 x, gint32 weights, gint32 bias);
+/** onnx_swap_last: the last two dimensions exchanged. */
+gint32 onnx_swap_last (Onnx *o, gint32 x);
+
+/* ops_attention.c */
+
+/**
+ * OnnxAttention: softmax (scale q k' + mask) v
+ * @q, @k, @v: tensors [...,rows,depth]; of 4 dimensions, heads of @q may be a multiple of those of @k and @v
+ * @mask: -1, or what is added to scores [...,queries,keys], or truth values that say which keys count
+ * @scale: 0 = one over the root of the depth
+ * @softcap: above 0: scores become that times the hyperbolic tangent of scores divided by it
+ * @causal: a query sees keys up to its own place, which is @past behind the first key
+ */
+typedef struct
+{
+  gint32 q, k, v, mask;
+  gfloat scale, softcap;
+  gboolean causal;
+  gint32 past;
+} OnnxAttention;
+
+/** onnx_attend: all attention there is is built here. */
+gint32 onnx_attend (Onnx *o, const OnnxAttention *attention);
+/** onnx_truth_mask: 0 where @keep holds or is not 0, elsewhere @dropped. */
+gint32 onnx_truth_mask (Onnx *o, gint32 keep, gfloat dropped);
+void onnx_attention (Onnx *o);
+void onnx_multi_head_attention (Onnx *o);
+void onnx_packed_attention (Onnx *o);
+void onnx_rotary_embedding (Onnx *o);
+
+/* ops_codes.c */
+/** onnx_code_range: what codes of OnnxType @type may be; FALSE for other types. */
+gboolean onnx_code_range (guint type, gfloat *low, gfloat *high);
+/** onnx_quantize_real, onnx_dequantize_real: the node, with codes as whole numbers in float tensors. */
+void onnx_quantize_real (Onnx *o, guint type);
+void onnx_dequantize_real (Onnx *o);
+void onnx_mat_mul_few_bits (Onnx *o);
+void onnx_qgemm (Onnx *o);
+/** onnx_qlinear_product: QLinearMatMul of matrices that are both computed, or of more than 2 dimensions. */
+void onnx_qlinear_product (Onnx *o);
+void onnx_qlinear_softmax (Onnx *o);
+
+/* ops_signal.c */
+void onnx_dft (Onnx *o);
+void onnx_stft (Onnx *o);
+void onnx_window (Onnx *o);
+void onnx_mel_weights (Onnx *o);
+
+/* ops_fused.c */
+void onnx_fused_conv (Onnx *o);
+void onnx_fused_gemm (Onnx *o);
+void onnx_fused_mat_mul (Onnx *o);
+void onnx_bias_gelu (Onnx *o);
+void onnx_fast_gelu (Onnx *o);
+void onnx_quick_gelu (Onnx *o);
+void onnx_skip_layer_norm (Onnx *o);
+void onnx_skip_rms_norm (Onnx *o);
 
 /* ops_quant.c */
 /** onnx_output_tensor: @value as an output of the model of type @declared: codes as the file has them. */
@@ -152,6 +229,8 @@ void onnx_qlinear_pool (Onnx *o);
 void onnx_dynamic_quantize (Onnx *o);
 void onnx_conv_integer (Onnx *o);
 void onnx_mat_mul_integer (Onnx *o);
+void onnx_mat_mul_integer_to_float (Onnx *o);
+void onnx_dynamic_quantize_mat_mul (Onnx *o);
 
 /* ops_resize.c */
 void onnx_resize (Onnx *o);
@@ -160,9 +239,8 @@ void onnx_resize (Onnx *o);
 void onnx_gather_elements (Onnx *o);
 void onnx_scatter (Onnx *o);
 void onnx_one_hot (Onnx *o);
-
-/* ops_sequence.c */
-void onnx_lstm (Onnx *o);
+void onnx_unique (Onnx *o);
+void onnx_reverse_sequence (Onnx *o);
 
 /* ops_recurrent.c */
 void onnx_recurrent (Onnx *o);
@@ -171,15 +249,11 @@ void onnx_recurrent (Onnx *o);
 void onnx_grid_sample (Onnx *o);
 void onnx_affine_grid (Onnx *o);
 void onnx_roi_align (Onnx *o);
+void onnx_max_roi_pool (Onnx *o);
 /** onnx_heat_map_peaks: (nullable): of maps [n,points,height,width] over regions [n,4]: [n,points,3] of x, y and the value there. */
 OnnxValue *onnx_heat_map_peaks (Onnx *o, OnnxValue *maps, OnnxValue *regions);
 void onnx_non_max_suppression (Onnx *o);
 
-/* Of layers of cells with a memory. */
-/** onnx_check_cells: refuses the attributes that change what a cell computes. */
-void onnx_check_cells (Onnx *o);
-/** onnx_check_lengths: refuses sequences, input 4, that are not all as long as the input's @steps. */
-void onnx_check_lengths (Onnx *o, gint32 steps);
 /** onnx_optional: input @i as a tensor; -1 where the node has none. */
 gint32 onnx_optional (Onnx *o, guint i);
 

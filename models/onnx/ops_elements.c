@@ -75,3 +75,56 @@ onnx_one_hot (Onnx *o)
   const gint32 set = onnx_emit (o, SL_OP_LOGICAL_OR, either, 2, NULL, SL_DTYPE_BOOL);
   onnx_set (o, 0, onnx_emit (o, SL_OP_SELECT, (const gint32[]){ set, on, off }, 3, NULL, onnx_tensor_type (o, pair)), FALSE);
 }
+
+/* Of a vector, or of all elements. The number of results depends on the picture: there is a place for each that can be. */
+void
+onnx_unique (Onnx *o)
+{
+  OnnxValue *x = onnx_required (o, 0);
+  const SlOpParams params = { .unique = { .sorted = onnx_attr_int (o, "sorted", 1) != 0 } };
+  const gint32 input = onnx_plain (o, x);
+  gint32 outputs[4];
+  if (o->error != NULL)
+    return;
+  const SlDtype types[4] = { onnx_tensor_type (o, input), SL_DTYPE_I32, SL_DTYPE_I32, SL_DTYPE_I32 };
+  const gsize n = onnx_elements (x);
+  if (n > G_MAXINT32 || (onnx_attribute (o, "axis") != NULL && x->rank != 1)) {
+    onnx_fail (o, SL_ERROR_UNSUPPORTED,
+               "attribute axis of an input of %u dimensions and %" G_GSIZE_FORMAT " elements; expected a vector, or no axis", x->rank, n);
+    return;
+  }
+  const gint32 flat = onnx_reshape (o, input, (const gint32[]){ (gint32) n }, 1);
+  if (onnx_emit_all (o, SL_OP_UNIQUE, &flat, 1, &params, types, outputs, 4))
+    for (guint i = 0; i < 4; i++)
+      onnx_set (o, i, outputs[i], FALSE);
+}
+
+/* Element t of a sequence of length n is n - 1 - t of it; what lies behind stays. */
+void
+onnx_reverse_sequence (Onnx *o)
+{
+  OnnxValue *x = onnx_required (o, 0), *lengths = onnx_required (o, 1);
+  const gint64 time = onnx_attr_int (o, "time_axis", 0), batch = onnx_attr_int (o, "batch_axis", 1);
+  if (o->error != NULL)
+    return;
+  if (x->rank < 2 || !((time == 0 && batch == 1) || (time == 1 && batch == 0)) || lengths->rank != 1
+      || lengths->dims[0] != x->dims[batch]) {
+    onnx_fail (o, SL_ERROR_SHAPE,
+               "time_axis %" G_GINT64_FORMAT " and batch_axis %" G_GINT64_FORMAT
+               " of %u dimensions; expected 0 and 1, and a length for each sequence",
+               time, batch, x->rank);
+    return;
+  }
+  gint32 swap[SL_MAX_RANK] = { 1, 0, 2, 3, 4, 5, 6, 7 };
+  const gint32 input = time == 0 ? onnx_transpose (o, onnx_plain (o, x), swap) : onnx_plain (o, x), sequences = x->dims[batch],
+               steps = x->dims[time];
+  const gint32 n = onnx_reshape (o, onnx_plain (o, lengths), (const gint32[]){ sequences, 1 }, 2);
+  const gint32 t = onnx_reshape (o, onnx_count (o, 0, steps), (const gint32[]){ 1, steps }, 2);
+  const gint32 whole = onnx_binary (o, SL_OP_MINIMUM, n, onnx_int_scalar (o, steps));
+  const gint32 mirrored = onnx_binary (o, SL_OP_SUB, onnx_binary (o, SL_OP_SUB, whole, onnx_int_scalar (o, 1)), t);
+  const gint32 inside = onnx_emit (o, SL_OP_LESS, (const gint32[]){ t, whole }, 2, NULL, SL_DTYPE_BOOL);
+  const gint32 places = onnx_emit (o, SL_OP_SELECT, (const gint32[]){ inside, mirrored, t }, 3, NULL, SL_DTYPE_I32);
+  const SlOpParams params = { .axis = { .axis = 1, .batch_dims = 1 } };
+  const gint32 y = onnx_emit (o, SL_OP_GATHER, (const gint32[]){ input, places }, 2, &params, onnx_tensor_type (o, input));
+  onnx_set (o, 0, time == 0 ? onnx_transpose (o, y, swap) : y, FALSE);
+}

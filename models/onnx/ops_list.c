@@ -5,9 +5,8 @@
 #include "models/onnx/build.h"
 #include "models/onnx/ops.h"
 
-/* The output is a list of @n, to be filled. (nullable) */
-static OnnxValue *
-new_list (Onnx *o, guint n)
+OnnxValue *
+onnx_list_new (Onnx *o, guint n)
 {
   if (o->error != NULL)
     return NULL;
@@ -60,7 +59,7 @@ place_input (Onnx *o, guint i, guint n, guint last)
 void
 onnx_sequence_construct (Onnx *o)
 {
-  OnnxValue *list = new_list (o, o->node->n_inputs);
+  OnnxValue *list = onnx_list_new (o, o->node->n_inputs);
   for (guint i = 0; i < o->node->n_inputs && o->error == NULL; i++)
     list->items[i] = item_input (o, i);
   onnx_set_value (o, 0, list);
@@ -69,14 +68,14 @@ onnx_sequence_construct (Onnx *o)
 void
 onnx_sequence_empty (Onnx *o)
 {
-  onnx_set_value (o, 0, new_list (o, 0));
+  onnx_set_value (o, 0, onnx_list_new (o, 0));
 }
 
 void
 onnx_sequence_insert (Onnx *o)
 {
   const OnnxValue *from = first_list (o);
-  OnnxValue *item = item_input (o, 1), *list = new_list (o, from != NULL ? from->n_items + 1 : 0);
+  OnnxValue *item = item_input (o, 1), *list = onnx_list_new (o, from != NULL ? from->n_items + 1 : 0);
   const guint at = o->error == NULL ? place_input (o, 2, from->n_items, from->n_items) : 0;
   if (o->error != NULL)
     return;
@@ -102,7 +101,7 @@ onnx_sequence_erase (Onnx *o)
 {
   guint at = 0;
   const OnnxValue *from = list_and_place (o, &at);
-  OnnxValue *list = new_list (o, from != NULL ? from->n_items - 1 : 0);
+  OnnxValue *list = onnx_list_new (o, from != NULL ? from->n_items - 1 : 0);
   if (o->error != NULL)
     return;
   memcpy (list->items, from->items, at * sizeof list->items[0]);
@@ -174,7 +173,7 @@ onnx_split_to_sequence (Onnx *o)
     for (guint i = 0; i < MIN (n, SL_MAX_OPERANDS); i++)
       sizes[i] = MIN (size, dim - (gint32) i * size);
   }
-  OnnxValue *list = new_list (o, n);
+  OnnxValue *list = onnx_list_new (o, n);
   for (guint i = 0; i < n && o->error == NULL; i++) {
     if (sizes[i] < 1 || sizes[i] > dim - at) {
       onnx_fail (o, SL_ERROR_SHAPE, "part %u of %d elements does not fit a dimension of %d", i, sizes[i], dim);

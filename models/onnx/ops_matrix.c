@@ -6,8 +6,8 @@
 #include "models/onnx/build.h"
 #include "models/onnx/ops.h"
 
-static gint32
-swap_last (Onnx *o, gint32 x)
+gint32
+onnx_swap_last (Onnx *o, gint32 x)
 {
   const guint rank = onnx_t (o, x)->rank;
   gint32 order[SL_MAX_RANK];
@@ -27,8 +27,8 @@ scaled (Onnx *o, gint32 x, gfloat factor)
 }
 
 /* @weights constant, one row an output. @bias (or -1) joins in where it is a constant of one number an output. */
-static gint32
-fully_connected (Onnx *o, gint32 x, gint32 weights, gint32 bias)
+gint32
+onnx_layer (Onnx *o, gint32 x, gint32 weights, gint32 bias)
 {
   const SlOpParams params = { .fully_connected = { .keep_dims = TRUE } };
   const SlTensor *b = onnx_t (o, bias);
@@ -55,14 +55,14 @@ onnx_gemm (Onnx *o)
     return;
   }
   if (onnx_attr_int (o, "transA", 0) != 0)
-    a = swap_last (o, a);
+    a = onnx_swap_last (o, a);
   if (onnx_t (o, b)->data != NULL) {
-    const gint32 weights = scaled (o, tb ? b : swap_last (o, b), alpha);
+    const gint32 weights = scaled (o, tb ? b : onnx_swap_last (o, b), alpha);
     if (o->error == NULL && onnx_t (o, a)->dims[1] != onnx_t (o, weights)->dims[1]) {
       onnx_fail (o, SL_ERROR_SHAPE, "matrices of depth %d and %d do not multiply", onnx_t (o, a)->dims[1], onnx_t (o, weights)->dims[1]);
       return;
     }
-    onnx_set (o, 0, fully_connected (o, a, weights, bias), FALSE);
+    onnx_set (o, 0, onnx_layer (o, a, weights, bias), FALSE);
     return;
   }
   const SlOpParams params = { .matmul = { .transpose_b = tb } };
@@ -73,9 +73,11 @@ onnx_gemm (Onnx *o)
 gint32
 onnx_product (Onnx *o, gint32 a, gint32 b)
 {
-  if (o->error == NULL && onnx_t (o, b)->data != NULL && onnx_t (o, b)->rank == 2 && onnx_t (o, a)->data == NULL
-      && onnx_t (o, a)->dims[onnx_t (o, a)->rank - 1] == onnx_t (o, b)->dims[0])
-    return fully_connected (o, a, swap_last (o, b), -1);
+  const SlTensor x = *onnx_t (o, a), y = *onnx_t (o, b);
+  if (o->error == NULL && (x.rank == 0 || y.rank == 0))
+    return onnx_fail (o, SL_ERROR_SHAPE, "a scalar is no matrix");
+  if (o->error == NULL && y.data != NULL && y.rank == 2 && x.data == NULL && x.dims[x.rank - 1] == y.dims[0])
+    return onnx_layer (o, a, onnx_swap_last (o, b), -1);
   const SlOpParams params = { 0 };
   return onnx_emit (o, SL_OP_BATCH_MATMUL, (const gint32[]){ a, b }, 2, &params, onnx_tensor_type (o, a));
 }
@@ -296,6 +298,7 @@ onnx_rms_norm (Onnx *o)
   const gint32 inverse =
     onnx_unary (o, SL_OP_RSQRT, onnx_binary (o, SL_OP_ADD, square, onnx_float (o, onnx_attr_float (o, "epsilon", 1e-5f))));
   onnx_set (o, 0, onnx_binary (o, SL_OP_MUL, onnx_binary (o, SL_OP_MUL, input, inverse), scale), FALSE);
+  onnx_set (o, 1, inverse, FALSE);
 }
 
 void
@@ -334,8 +337,14 @@ onnx_lrn (Onnx *o)
     for (gint64 k = MAX (i - (size - 1) / 2, 0); k <= MIN (i + size / 2, c - 1); k++)
       band[(gsize) i * (gsize) c + (gsize) k] = onnx_attr_float (o, "alpha", 1e-4f) / (gfloat) size;
   const gint32 weights = onnx_constant (o, SL_DTYPE_F32, 2, (const gint32[]){ c, c }, band);
-  const gint32 sum = fully_connected (o, onnx_unary (o, SL_OP_SQUARE, input), weights, -1);
+  const gint32 sum = onnx_layer (o, onnx_unary (o, SL_OP_SQUARE, input), weights, -1);
   const gint32 base = onnx_binary (o, SL_OP_ADD, sum, onnx_float (o, onnx_attr_float (o, "bias", 1)));
   const gint32 power = onnx_binary (o, SL_OP_POW, base, onnx_float (o, -onnx_attr_float (o, "beta", 0.75f)));
   onnx_set (o, 0, onnx_binary (o, SL_OP_MUL, input, power), TRUE);
+}
+
+void
+onnx_det (Onnx *o)
+{
+  onnx_set (o, 0, onnx_unary (o, SL_OP_DETERMINANT, onnx_plain (o, onnx_required (o, 0))), FALSE);
 }

@@ -115,8 +115,7 @@ find_axis (Onnx *o, const OnnxValue *x, SlQuant *quant)
   const guint axis = onnx_norm_axis (o, onnx_attr_int (o, "axis", 1), x->rank);
   quant->axis = (gint) axis;
   if (onnx_attr_int (o, "block_size", 0) != 0) {
-    onnx_fail (o, SL_ERROR_UNSUPPORTED,
-               "attribute block_size is %" G_GINT64_FORMAT "; expected 0: scales for blocks are supported of constants alone",
+    onnx_fail (o, SL_ERROR_UNSUPPORTED, "attribute block_size is %" G_GINT64_FORMAT "; expected 0 where constants are quantised",
                onnx_attr_int (o, "block_size", 0));
     return FALSE;
   }
@@ -127,6 +126,26 @@ find_axis (Onnx *o, const OnnxValue *x, SlQuant *quant)
   return FALSE;
 }
 
+/* The type of codes that QuantizeLinear makes: stated, or that of the zero point; 0 where neither says it. */
+static guint
+code_type (Onnx *o)
+{
+  const OnnxValue *zero = onnx_input (o, 2);
+  const guint stated = (guint) MIN ((guint64) onnx_attr_int (o, "output_dtype", 0), 64);
+  return stated != 0 || zero == NULL ? stated : zero->type;
+}
+
+/* Whether what is computed from the picture has scales that the core's quantised tensors have not: several, or computed ones. */
+static gboolean
+needs_reals (Onnx *o, OnnxValue *x)
+{
+  gsize n = 0;
+  OnnxValue *scale = onnx_required (o, 1);
+  if (o->error != NULL || x->empty || scale->empty)
+    return FALSE;
+  return onnx_data (o, scale, &n) == NULL || (n > 1 && onnx_data (o, x, &n) == NULL);
+}
+
 void
 onnx_quantize_linear (Onnx *o)
 {
@@ -135,13 +154,15 @@ onnx_quantize_linear (Onnx *o)
   SlQuant quant;
   gsize n = 0;
   gboolean last = FALSE;
-  const guint stated = (guint) MIN ((guint64) onnx_attr_int (o, "output_dtype", 0), 64);
-  if (stated != 0)
-    dtype = onnx_ir_type (stated);
-  if (stated != 0 && dtype != SL_DTYPE_U8 && dtype != SL_DTYPE_I8) {
-    onnx_fail (o, SL_ERROR_UNSUPPORTED, "attribute output_dtype is %s; expected uint8 or int8", onnx_type_name (stated));
+  const guint stated = code_type (o);
+  if (o->error != NULL)
+    return;
+  if ((stated != 0 && stated != ONNX_UINT8 && stated != ONNX_INT8) || needs_reals (o, x)) {
+    onnx_quantize_real (o, stated != 0 ? stated : ONNX_UINT8);
     return;
   }
+  if (stated != 0)
+    dtype = onnx_ir_type (stated);
   if (!read_quant (o, 1, &dtype, &quant) || !check_codes (o, dtype) || !find_axis (o, x, &quant))
     return;
   if (onnx_data (o, x, &n) != NULL && onnx_dtype (o, x) == SL_DTYPE_F32) {
@@ -182,22 +203,33 @@ as_codes (Onnx *o, gint32 tensor, SlDtype dtype, SlQuant quant)
   return onnx_settled (o, SL_OP_QUANTIZE, &tensor, 1, NULL, &(SlTensor){ .dtype = dtype, .quant = quant });
 }
 
-/* Whole numbers of 32 bits are biases: real at once. */
+/* Constants that become real at once: whole numbers of 32 bits, which are biases, and weights of codes that no layer takes. */
 static gint32
-dequantise_ints (Onnx *o, OnnxValue *x, const SlQuant *quant)
+dequantise_constant (Onnx *o, OnnxValue *x, const SlQuant *quant)
 {
   gsize n = 0, inner = 1;
-  const gint32 *from = onnx_data (o, x, &n);
-  if (from == NULL)
-    return onnx_fail (o, SL_ERROR_UNSUPPORTED, "its input is int32 and computed from the picture; expected a constant");
+  const SlDtype dtype = onnx_dtype (o, x);
+  const void *from = onnx_data (o, x, &n);
+  if (o->error != NULL)
+    return -1;
   for (guint i = (guint) quant->axis + 1; i < x->rank; i++)
     inner *= (gsize) x->dims[i];
   g_autofree gfloat *to = g_new (gfloat, MAX (n, 1));
   for (gsize i = 0; i < n; i++) {
     const gsize c = quant->count > 1 ? i / inner % quant->count : 0;
-    to[i] = (gfloat) (((gdouble) from[i] - quant->zero_point[c]) * (gdouble) quant->scale[c]);
+    to[i] = (gfloat) (((gdouble) code_at (dtype, from, i) - quant->zero_point[c]) * (gdouble) quant->scale[c]);
   }
   return onnx_constant (o, SL_DTYPE_F32, x->rank, x->dims, to);
+}
+
+/* Layers take codes with several scales where they lie alike on both sides of zero. */
+static gboolean
+is_for_layers (SlDtype dtype, const SlQuant *quant)
+{
+  gboolean symmetric = TRUE;
+  for (guint i = 0; i < quant->count; i++)
+    symmetric &= quant->zero_point[i] == 0;
+  return quant->count == 1 || (dtype == SL_DTYPE_I8 && symmetric);
 }
 
 /* A scale for each block along one dimension: what the codes stand for, at once. */
@@ -240,7 +272,15 @@ onnx_dequantize_linear (Onnx *o)
   gboolean last = FALSE;
   gsize n = 0;
   const SlDtype stored = dtype;
-  if (o->error != NULL || !read_quant (o, 1, &dtype, &quant))
+  if (o->error != NULL)
+    return;
+  const SlTensor *tensor = onnx_t (o, x->plain >= 0 ? x->plain : x->last);
+  const gboolean computed = onnx_data (o, x, &n) == NULL;
+  if (stored == SL_DTYPE_F32 || (stored == SL_DTYPE_I32 && computed) || (tensor->quant.count == 0 && needs_reals (o, x))) {
+    onnx_dequantize_real (o);
+    return;
+  }
+  if (!read_quant (o, 1, &dtype, &quant))
     return;
   if (quant.count > 1 && onnx_attr_int (o, "block_size", 0) != 0 && (dtype == SL_DTYPE_I32 || check_codes (o, dtype))) {
     if (dtype != stored)
@@ -252,12 +292,12 @@ onnx_dequantize_linear (Onnx *o)
   }
   if (o->error != NULL || !find_axis (o, x, &quant))
     return;
-  if (stored == SL_DTYPE_I32) {
-    onnx_set (o, 0, dequantise_ints (o, x, &quant), FALSE);
+  if (stored != SL_DTYPE_I32 && !check_codes (o, dtype))
+    return;
+  if (stored == SL_DTYPE_I32 || (!computed && !is_for_layers (dtype, &quant))) {
+    onnx_set (o, 0, dequantise_constant (o, x, &quant), FALSE);
     return;
   }
-  if (!check_codes (o, dtype))
-    return;
   if (onnx_data (o, x, &n) != NULL) {
     OnnxValue *value = onnx_value_new (o, as_codes (o, onnx_plain (o, x), dtype, quant), FALSE);
     if (value != NULL) {
@@ -327,13 +367,13 @@ onnx_qlinear_mat_mul (Onnx *o)
   gsize n = 0;
   const gint32 order[2] = { 1, 0 };
   const SlOpParams params = { .fully_connected = { .keep_dims = TRUE } };
+  if (o->error == NULL && (b->rank != 2 || onnx_data (o, b, &n) == NULL)) {
+    onnx_qlinear_product (o);
+    return;
+  }
   const gint32 input = quantised_input (o, 0, FALSE, &a);
   if (o->error != NULL || !read_quant (o, 4, &dtype, &quant) || !quantised_output (o, 6, &like))
     return;
-  if (b->rank != 2 || onnx_data (o, b, &n) == NULL) {
-    onnx_fail (o, SL_ERROR_UNSUPPORTED, "its right matrix must be a constant of 2 dimensions");
-    return;
-  }
   quant.axis = 1;
   const gint32 weights = onnx_transpose (o, as_codes (o, onnx_plain (o, b), dtype, quant), order);
   onnx_set (o, 0, onnx_settled (o, SL_OP_FULLY_CONNECTED, (const gint32[]){ input, weights }, 2, &params, &like), FALSE);
@@ -523,9 +563,47 @@ onnx_mat_mul_integer (Onnx *o)
   OnnxValue *x = onnx_required (o, 0), *w = onnx_required (o, 1);
   if (!check_float (o, x))
     return;
+  if (w->zero >= 0) { /* both are computed, as in attention */
+    onnx_set (o, 0, onnx_product (o, onnx_plain (o, x), onnx_plain (o, w)), FALSE);
+    return;
+  }
   const gint32 weights = integer_weights (o, onnx_plain (o, w), 3);
   const gint32 real = o->error == NULL && w->rank == 2
                         ? weights
                         : onnx_settled (o, SL_OP_DEQUANTIZE, &weights, 1, NULL, &(SlTensor){ .dtype = SL_DTYPE_F32 });
   onnx_set (o, 0, onnx_product (o, onnx_plain (o, x), real), FALSE);
+}
+
+/* Sums of whole numbers with scales @a and @b, and a bias. */
+static gint32
+sums_as_reals (Onnx *o, gint32 sums, gint32 a, gint32 b, guint bias)
+{
+  const gint32 y = onnx_binary (o, SL_OP_MUL, sums, onnx_binary (o, SL_OP_MUL, a, b));
+  return onnx_has_input (o, bias) ? onnx_binary (o, SL_OP_ADD, y, onnx_plain (o, onnx_input (o, bias))) : y;
+}
+
+/* Of com.microsoft: matrices of codes, their scales, their zero points, a bias. */
+void
+onnx_mat_mul_integer_to_float (Onnx *o)
+{
+  OnnxValue *x = onnx_required (o, 0), *w = onnx_required (o, 1);
+  if (!check_float (o, x))
+    return;
+  const gint32 weights = integer_weights (o, onnx_plain (o, w), 5), a = onnx_plain (o, onnx_required (o, 2));
+  const gint32 sums = onnx_product (o, onnx_plain (o, x), weights);
+  onnx_set (o, 0, sums_as_reals (o, sums, a, onnx_plain (o, onnx_required (o, 3)), 6), FALSE);
+}
+
+/* Of com.microsoft: a matrix that is quantised by its own range, codes of weights, their scale and zero point, a bias. */
+void
+onnx_dynamic_quantize_mat_mul (Onnx *o)
+{
+  static const SlDtype types[3] = { SL_DTYPE_F32, SL_DTYPE_F32, SL_DTYPE_F32 };
+  gint32 codes[3];
+  OnnxValue *w = onnx_required (o, 1);
+  const gint32 x = onnx_plain (o, onnx_required (o, 0));
+  if (o->error != NULL || !onnx_emit_all (o, SL_OP_DYNAMIC_QUANTIZE, &x, 1, NULL, types, codes, 3))
+    return;
+  const gint32 sums = onnx_product (o, codes[0], integer_weights (o, onnx_plain (o, w), 3));
+  onnx_set (o, 0, sums_as_reals (o, sums, codes[1], onnx_plain (o, onnx_required (o, 2)), 4), FALSE);
 }

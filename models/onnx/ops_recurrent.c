@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * LSTM without peepholes, GRU and RNN. What the inputs add to the gates is one product for all steps; the core's operator adds the state's
+ * LSTM, GRU and RNN. What the inputs add to the gates is one product for all steps; the core's operator adds the state's
  * part step by step, each direction for itself. Layout 0 is [time,batch,...], layout 1 [batch,time,...].
  */
 #include <string.h>
@@ -17,14 +17,16 @@ enum
   BIASES,
   LENGTHS,
   HIDDEN,
-  CELL
+  CELL,
+  PEEPHOLES
 };
 
-/** @cells: the hidden size; @input: [time,batch,inputs]; @states: of hidden and cell, [directions,batch,cells], or -1 */
+/** @cells: the hidden size; @input: [time,batch,inputs]; @states: of hidden and cell, [directions,batch,cells], or -1; @peepholes: of LSTM,
+ *  [directions,3 cells], or -1 */
 typedef struct
 {
   SlCell cell;
-  gint32 input, weights, recurrent, biases, states[2];
+  gint32 input, weights, recurrent, biases, peepholes, states[2];
   gint32 gates, cells;
   guint directions;
   gboolean batch_first;
@@ -52,8 +54,9 @@ check_activations (Onnx *o, Layer *l)
     onnx_fail (o, SL_ERROR_UNSUPPORTED, "attribute activations has other functions than sigmoid and tanh, or relu of RNN");
 }
 
-void
-onnx_check_cells (Onnx *o)
+/* Refuses the attributes that change what a cell computes. */
+static void
+check_cells (Onnx *o)
 {
   static const char *const refused[] = { "activation_alpha", "activation_beta", "clip" };
   for (guint i = 0; i < G_N_ELEMENTS (refused); i++)
@@ -63,8 +66,9 @@ onnx_check_cells (Onnx *o)
     onnx_fail (o, SL_ERROR_UNSUPPORTED, "attribute input_forget is 1; expected 0");
 }
 
-void
-onnx_check_lengths (Onnx *o, gint32 steps)
+/* Refuses sequences that are not all as long as the input's @steps. */
+static void
+check_lengths (Onnx *o, gint32 steps)
 {
   gsize n = 0;
   OnnxValue *value = onnx_input (o, LENGTHS);
@@ -113,13 +117,14 @@ check_shapes (Onnx *o, Layer *l)
                x.rank, w.rank, r.rank, n, l->gates, n, l->gates);
     return FALSE;
   }
-  if (l->biases >= 0 && !has_shape (o, l->biases, 2, n, 2 * width, 0))
+  if ((l->biases >= 0 && !has_shape (o, l->biases, 2, n, 2 * width, 0))
+      || (l->peepholes >= 0 && !has_shape (o, l->peepholes, 2, n, 3 * l->cells, 0)))
     onnx_fail (o, SL_ERROR_SHAPE, "its biases or peepholes do not fit %d cells", l->cells);
   for (guint i = 0; i < 2; i++)
     if (l->states[i] >= 0 && !has_shape (o, l->states[i], 3, n, x.dims[1], l->cells))
       onnx_fail (o, SL_ERROR_SHAPE, "its initial state, input %u, does not fit %d directions of %d pictures and %d cells", HIDDEN + i, n,
                  x.dims[1], l->cells);
-  onnx_check_lengths (o, x.dims[0]);
+  check_lengths (o, x.dims[0]);
   return o->error == NULL;
 }
 
@@ -131,13 +136,14 @@ read_layer (Onnx *o, Layer *l)
   l->gates = l->cell == SL_CELL_LSTM ? 4 : l->cell == SL_CELL_GRU ? 3 : 1;
   l->batch_first = onnx_attr_int (o, "layout", 0) != 0;
   check_activations (o, l);
-  onnx_check_cells (o);
+  check_cells (o);
   if (l->cell == SL_CELL_GRU && onnx_attr_int (o, "linear_before_reset", 0) == 0)
     l->cell = SL_CELL_GRU_RESET_FIRST;
   l->input = onnx_plain (o, onnx_required (o, INPUT));
   l->weights = onnx_plain (o, onnx_required (o, WEIGHTS));
   l->recurrent = onnx_plain (o, onnx_required (o, RECURRENT));
   l->biases = onnx_optional (o, BIASES);
+  l->peepholes = l->cell == SL_CELL_LSTM ? onnx_optional (o, PEEPHOLES) : -1;
   if (o->error != NULL)
     return FALSE;
   if (onnx_t (o, l->input)->rank == 3)
@@ -176,10 +182,13 @@ run_direction (Onnx *o, const Layer *l, guint d, gboolean back, gint32 results[3
     x = onnx_emit (o, SL_OP_BATCH_MATMUL, (const gint32[]){ l->input, weights }, 2, &product, SL_DTYPE_F32);
     x = biases >= 0 ? onnx_binary (o, SL_OP_ADD, x, onnx_cut (o, biases, 0, 0, width)) : x;
   }
-  const gint32 inputs[5] = { x, onnx_transpose (o, direction_of (o, l->recurrent, d), (const gint32[]){ 1, 0 }),
-                             biases >= 0 ? onnx_cut (o, biases, 0, width, 2 * width) : -1, direction_of (o, l->states[0], d),
-                             direction_of (o, l->states[1], d) };
-  return o->error == NULL && onnx_emit_all (o, SL_OP_RECURRENT, inputs, 5, &params, types, results, 3);
+  const gint32 inputs[6] = { x,
+                             onnx_transpose (o, direction_of (o, l->recurrent, d), (const gint32[]){ 1, 0 }),
+                             biases >= 0 ? onnx_cut (o, biases, 0, width, 2 * width) : -1,
+                             direction_of (o, l->states[0], d),
+                             direction_of (o, l->states[1], d),
+                             direction_of (o, l->peepholes, d) };
+  return o->error == NULL && onnx_emit_all (o, SL_OP_RECURRENT, inputs, l->peepholes >= 0 ? 6 : 5, &params, types, results, 3);
 }
 
 /* Parts of all directions, along a new dimension @axis of tensors of @rank dimensions. */

@@ -14,8 +14,9 @@ onnx_grid_sample (Onnx *o)
   static const char *const borders[] = { "zeros", "border", "reflection", NULL };
   static const SlSampleMode sample[] = { SL_SAMPLE_LINEAR, SL_SAMPLE_NEAREST, SL_SAMPLE_CUBIC };
   static const SlBorder outside[] = { SL_BORDER_ZERO, SL_BORDER_EDGE, SL_BORDER_MIRROR };
+  const gboolean old = o->file->opset < 20 || o->node->domain[0] != '\0';
   OnnxValue *x = onnx_required (o, 0), *grid = onnx_required (o, 1);
-  const SlOpParams params = { .grid_sample = { .mode = sample[onnx_attr_choice (o, "mode", o->file->opset < 20 ? old_modes : modes)],
+  const SlOpParams params = { .grid_sample = { .mode = sample[onnx_attr_choice (o, "mode", old ? old_modes : modes)],
                                                .border = outside[onnx_attr_choice (o, "padding_mode", borders)],
                                                .align_corners = onnx_attr_int (o, "align_corners", 0) != 0 } };
   if (o->error != NULL)
@@ -113,6 +114,23 @@ onnx_roi_align (Onnx *o)
     onnx_fail (o, SL_ERROR_SHAPE, "its input has %u dimensions; expected 4", x->rank);
   const gint32 inputs[3] = { onnx_last (o, x), onnx_plain (o, onnx_required (o, 1)), onnx_plain (o, onnx_required (o, 2)) };
   onnx_set (o, 0, onnx_emit (o, SL_OP_ROI_ALIGN, inputs, 3, &params, SL_DTYPE_F32), TRUE);
+}
+
+void
+onnx_max_roi_pool (Onnx *o)
+{
+  OnnxValue *x = onnx_required (o, 0);
+  gint32 size[2] = { 0 };
+  guint n = 0;
+  onnx_attr_ints (o, "pooled_shape", size, 2, &n);
+  if (o->error == NULL && (n != 2 || size[0] < 1 || size[1] < 1 || size[0] > G_MAXINT16 || size[1] > G_MAXINT16))
+    onnx_fail (o, SL_ERROR_FORMAT, "attribute pooled_shape has %u numbers, %d and %d; expected two, 1 to %d", n, size[0], size[1],
+               G_MAXINT16);
+  if (o->error == NULL && x->rank != 4)
+    onnx_fail (o, SL_ERROR_SHAPE, "its input has %u dimensions; expected 4", x->rank);
+  const SlOpParams params = { .roi_align = { .height = size[0], .width = size[1], .scale = onnx_attr_float (o, "spatial_scale", 1) } };
+  const gint32 inputs[2] = { onnx_last (o, x), onnx_plain (o, onnx_required (o, 1)) };
+  onnx_set (o, 0, onnx_emit (o, SL_OP_ROI_POOL, inputs, 2, &params, SL_DTYPE_F32), TRUE);
 }
 
 OnnxValue *

@@ -30,13 +30,13 @@ read_list (Onnx *o, const Window *w, const char *name, gint32 fallback, gint32 v
     memcpy (values + 2 - n, list, n * sizeof list[0]);
 }
 
-/* Attributes of a pool. */
-#define MOST_POOL_ATTRIBUTES 16
 /* Ones of a dilated pool. */
 #define MOST_WEIGHTS (1 << 22)
 /* Pixels of a window that is summed up as a convolution, and the most channels of a register. */
 #define MOST_TAPS (1 << 16)
 #define LANES 16
+/* Pixels of a window whose weights are computed: each is a product. */
+#define MOST_COMPUTED 1024
 
 static gint32
 extent (const Window *w, guint i)
@@ -48,7 +48,8 @@ static gboolean
 check_rank (Onnx *o, const OnnxValue *x)
 {
   if (o->error == NULL && x->rank != 3 && x->rank != 4)
-    onnx_fail (o, SL_ERROR_UNSUPPORTED, "its input has %u dimensions; only 1 or 2 behind batch and channels are supported", x->rank);
+    onnx_fail (o, SL_ERROR_UNSUPPORTED,
+               "its input has %u dimensions; only 1 or 2 behind batch and channels are supported, of Conv and pools 3", x->rank);
   return o->error == NULL;
 }
 
@@ -208,12 +209,101 @@ onnx_conv_2d (Onnx *o, OnnxValue *x, gint32 input, gint32 weights, gint32 bias, 
   return onnx_settled (o, op, inputs, bias >= 0 ? 3 : 2, &params, result);
 }
 
+/* The size of a pool's output. With ceil_mode the last window may hang over, but not start in the padding behind. */
+static void
+pool_size (const Window *w, gboolean ceil_mode, gint32 out[2])
+{
+  for (guint i = 0; i < 2; i++) {
+    const gint64 room = (gint64) w->in[i] + w->begin[i] + w->end[i] - extent (w, i);
+    gint64 size = room < 0 ? 0 : room / w->stride[i] + 1;
+    if (ceil_mode && room >= 0 && room % w->stride[i] != 0 && size * w->stride[i] < (gint64) w->in[i] + w->begin[i])
+      size++;
+    out[i] = (gint32) size;
+  }
+}
+
+/* The pixels at one place of all windows of @picture. */
+static gint32
+at_place (Onnx *o, gint32 picture, const Window *w, const gint32 out[2], gint32 fy, gint32 fx)
+{
+  const SlTensor t = *onnx_t (o, picture);
+  const gint32 begins[4] = { 0, fy, fx, 0 }, strides[4] = { 1, w->stride[0], w->stride[1], 1 };
+  const gint32 ends[4] = { t.dims[0], fy + (out[0] - 1) * w->stride[0] + 1, fx + (out[1] - 1) * w->stride[1] + 1, t.dims[3] };
+  const gint32 inputs[4] = { picture, onnx_ints_constant (o, begins, 4), onnx_ints_constant (o, ends, 4),
+                             onnx_ints_constant (o, strides, 4) };
+  return onnx_emit (o, SL_OP_STRIDED_SLICE, inputs, 4, &(SlOpParams){ 0 }, t.dtype);
+}
+
+/* What the pixels at one place of all windows, [batch,rows,columns,channels], add: each group of channels times its weights [inputs,outputs]. */
+static gint32
+times_place (Onnx *o, gint32 pixels, gint32 weights, gint32 groups)
+{
+  const SlTensor x = *onnx_t (o, pixels), w = *onnx_t (o, weights);
+  if (o->error != NULL)
+    return -1;
+  const gint32 depth = w.dims[0], all = w.dims[1], each = all / groups, area = onnx_times (x.dims[1], x.dims[2]);
+  if (depth == 1) { /* each channel has its own */
+    const gint32 apart[5] = { x.dims[0], x.dims[1], x.dims[2], groups, 1 }, result[4] = { x.dims[0], x.dims[1], x.dims[2], all };
+    const gint32 factors = onnx_reshape (o, weights, (const gint32[]){ groups, each }, 2);
+    return onnx_reshape (o, onnx_binary (o, SL_OP_MUL, onnx_reshape (o, pixels, apart, 5), factors), result, 4);
+  }
+  const gint32 apart[4] = { x.dims[0], area, groups, depth }, swap[4] = { 0, 2, 1, 3 }, split[3] = { depth, groups, each };
+  const gint32 rows = onnx_transpose (o, onnx_reshape (o, pixels, apart, 4), swap);
+  const gint32 matrices = onnx_transpose (o, onnx_reshape (o, weights, split, 3), (const gint32[]){ 1, 0, 2 });
+  const gint32 y = onnx_emit (o, SL_OP_BATCH_MATMUL, (const gint32[]){ rows, matrices }, 2, &(SlOpParams){ 0 }, SL_DTYPE_F32);
+  return onnx_reshape (o, onnx_transpose (o, y, swap), (const gint32[]){ x.dims[0], x.dims[1], x.dims[2], all }, 4);
+}
+
+/* A convolution whose weights are computed or given, as of trackers that look for a part of the picture: a sum over the places of the window. */
+static void
+conv_computed (Onnx *o, OnnxValue *x, OnnxValue *value, OnnxValue *bias)
+{
+  const gint64 group = onnx_attr_int (o, "group", 1);
+  const gint32 input = picture (o, x), filter = square_weights (o, value);
+  const SlTensor t = *onnx_t (o, filter);
+  Window w = { 0 };
+  gint32 out[2], sum = -1;
+  if (o->error != NULL || !read_window (o, &w, x, (const gint32[]){ t.dims[2], t.dims[3] }))
+    return;
+  pad_automatically (&w);
+  pool_size (&w, FALSE, out);
+  if (group < 1 || group > x->dims[1] || x->dims[1] % group != 0 || t.dims[1] != x->dims[1] / group || t.dims[0] % group != 0) {
+    g_autofree char *text = sl_tensor_describe (&t);
+    onnx_fail (o, SL_ERROR_SHAPE, "weights %s and %" G_GINT64_FORMAT " groups do not fit %d channels", text, group, x->dims[1]);
+    return;
+  }
+  if (out[0] < 1 || out[1] < 1 || (gint64) t.dims[2] * t.dims[3] > MOST_COMPUTED) {
+    onnx_fail (o, SL_ERROR_LIMIT, "a window of %dx%d with weights that are computed, over %dx%d; expected at most %d pixels that fit",
+               t.dims[2], t.dims[3], w.in[0], w.in[1], MOST_COMPUTED);
+    return;
+  }
+  const gint32 padded = onnx_pad (o, input, (const gint32[]){ 0, 0, w.begin[0], w.end[0], w.begin[1], w.end[1], 0, 0 }, 0);
+  const gint32 places = onnx_transpose (o, filter, (const gint32[]){ 2, 3, 1, 0 });
+  for (gint32 k = 0; k < t.dims[2] * t.dims[3] && o->error == NULL; k++) {
+    const gint32 fy = k / t.dims[3], fx = k % t.dims[3];
+    const gint32 one = onnx_cut (o, onnx_cut (o, places, 0, fy, fy + 1), 1, fx, fx + 1);
+    const gint32 weights = onnx_reshape (o, one, (const gint32[]){ t.dims[1], t.dims[0] }, 2);
+    const gint32 pixels = at_place (o, padded, &w, out, fy * w.dilation[0], fx * w.dilation[1]);
+    const gint32 y = times_place (o, pixels, weights, (gint32) group);
+    sum = sum < 0 ? y : onnx_binary (o, SL_OP_ADD, sum, y);
+  }
+  onnx_conv_set (o, x, add_bias (o, sum, bias));
+}
+
 void
 onnx_conv (Onnx *o)
 {
   OnnxValue *x = onnx_required (o, 0), *weights = onnx_required (o, 1), *bias = onnx_input (o, 2);
   gsize n = 0;
   const gboolean constant = bias == NULL || onnx_data (o, bias, &n) != NULL;
+  if (o->error == NULL && x->rank == 5) {
+    onnx_conv_volume (o, x, weights, bias);
+    return;
+  }
+  if (o->error == NULL && weights->codes < 0 && onnx_data (o, weights, &n) == NULL) {
+    conv_computed (o, x, weights, bias);
+    return;
+  }
   const gint32 input = o->error == NULL ? picture (o, x) : -1;
   const gint32 w = o->error == NULL ? square_weights (o, weights) : -1;
   gint32 y = onnx_conv_2d (o, x, input, w, constant && bias != NULL ? onnx_plain (o, bias) : -1, &(SlTensor){ .dtype = SL_DTYPE_F32 });
@@ -240,6 +330,58 @@ onnx_conv_set (Onnx *o, const OnnxValue *x, gint32 y)
 {
   if (o->error == NULL)
     set_picture (o, 0, x, y);
+}
+
+/* There is an offset for each place of the output. */
+static gboolean
+check_deformed (Onnx *o, const Window *w, const OnnxValue *x, const OnnxValue *offsets)
+{
+  gint32 out[2];
+  pool_size (w, FALSE, out);
+  if (offsets->rank == 4 && out[0] > 0 && out[1] > 0 && offsets->dims[2] == out[0] && offsets->dims[3] == out[1])
+    return TRUE;
+  onnx_fail (o, SL_ERROR_SHAPE, "its offsets have %u dimensions, for %dx%d places; expected [%d,offsets,%d,%d]", offsets->rank,
+             offsets->rank == 4 ? offsets->dims[2] : 0, offsets->rank == 4 ? offsets->dims[3] : 0, x->dims[0], MAX (out[0], 0),
+             MAX (out[1], 0));
+  return FALSE;
+}
+
+/* The core gathers the pixels that the moved windows read; what is left is a convolution of one pixel. */
+void
+onnx_deform_conv (Onnx *o)
+{
+  OnnxValue *x = onnx_required (o, 0), *weights = onnx_required (o, 1), *offsets = onnx_required (o, 2), *bias = onnx_input (o, 3);
+  const gint64 group = onnx_attr_int (o, "group", 1), moved = onnx_attr_int (o, "offset_group", 1);
+  Window w = { 0 };
+  if (o->error == NULL && (x->rank != 4 || weights->rank != 4))
+    onnx_fail (o, SL_ERROR_SHAPE, "its input and weights have %u and %u dimensions; expected 4", x->rank, weights->rank);
+  if (o->error != NULL || !read_window (o, &w, x, weights->dims + 2) || !check_deformed (o, &w, x, offsets))
+    return;
+  if (group < 1 || moved < 1 || group > x->dims[1] || moved > x->dims[1] || weights->dims[1] != x->dims[1] / group
+      || weights->dims[0] % group != 0) {
+    onnx_fail (o, SL_ERROR_SHAPE,
+               "%" G_GINT64_FORMAT " groups, and %" G_GINT64_FORMAT " of offsets, do not fit %d channels and its weights", group, moved,
+               x->dims[1]);
+    return;
+  }
+  const SlOpParams params = { .deform = { .kernel_h = w.kernel[0],
+                                          .kernel_w = w.kernel[1],
+                                          .stride_h = w.stride[0],
+                                          .stride_w = w.stride[1],
+                                          .dilation_h = w.dilation[0],
+                                          .dilation_w = w.dilation[1],
+                                          .pad_top = w.begin[0],
+                                          .pad_left = w.begin[1],
+                                          .groups = (gint32) group,
+                                          .offset_groups = (gint32) moved } };
+  const gint32 inputs[3] = { onnx_last (o, x), onnx_last (o, offsets), onnx_has_input (o, 4) ? onnx_last (o, onnx_input (o, 4)) : -1 };
+  const gint32 columns = onnx_emit (o, SL_OP_DEFORM_COLUMNS, inputs, inputs[2] >= 0 ? 3 : 2, &params, SL_DTYPE_F32);
+  const gint32 rows = onnx_transpose (o, onnx_plain (o, weights), (const gint32[]){ 0, 2, 3, 1 });
+  const gint64 taps = (gint64) w.kernel[0] * w.kernel[1] * weights->dims[1];
+  const gint32 dims[4] = { weights->dims[0], (gint32) MIN (taps, G_MAXINT32), 1, 1 };
+  const OnnxAttribute groups = { .name = "group", .i = group };
+  OnnxValue *parts[3] = { onnx_value_new (o, columns, TRUE), onnx_value_new (o, onnx_reshape (o, rows, dims, 4), FALSE), bias };
+  onnx_set_value (o, 0, onnx_call (o, "Conv", parts, 3, &groups, 1));
 }
 
 /* Weights of a dilated transposed convolution: zeros between them. */
@@ -321,19 +463,6 @@ onnx_conv_transpose (Onnx *o)
   onnx_conv_set (o, x, add_bias (o, y, bias));
 }
 
-/* The size of a pool's output. With ceil_mode the last window may hang over, but not start in the padding behind. */
-static void
-pool_size (const Window *w, gboolean ceil_mode, gint32 out[2])
-{
-  for (guint i = 0; i < 2; i++) {
-    const gint64 room = (gint64) w->in[i] + w->begin[i] + w->end[i] - extent (w, i);
-    gint64 size = room < 0 ? 0 : room / w->stride[i] + 1;
-    if (ceil_mode && room >= 0 && room % w->stride[i] != 0 && size * w->stride[i] < (gint64) w->in[i] + w->begin[i])
-      size++;
-    out[i] = (gint32) size;
-  }
-}
-
 /* Pixels of a window: those inside the picture, and with its stated paddings. */
 static gfloat
 covered (const Window *w, guint i, gint32 at, gboolean with_padding)
@@ -405,18 +534,6 @@ outside (Onnx *o, const Window *w)
     values[i] = row >= 0 && row < w->in[0] && column >= 0 && column < w->in[1] ? 0 : -1;
   }
   return onnx_constant (o, SL_DTYPE_I32, 4, dims, values);
-}
-
-/* The pixels at one place of all windows of @picture. */
-static gint32
-at_place (Onnx *o, gint32 picture, const Window *w, const gint32 out[2], gint32 fy, gint32 fx)
-{
-  const SlTensor t = *onnx_t (o, picture);
-  const gint32 begins[4] = { 0, fy, fx, 0 }, strides[4] = { 1, w->stride[0], w->stride[1], 1 };
-  const gint32 ends[4] = { t.dims[0], fy + (out[0] - 1) * w->stride[0] + 1, fx + (out[1] - 1) * w->stride[1] + 1, t.dims[3] };
-  const gint32 inputs[4] = { picture, onnx_ints_constant (o, begins, 4), onnx_ints_constant (o, ends, 4),
-                             onnx_ints_constant (o, strides, 4) };
-  return onnx_emit (o, SL_OP_STRIDED_SLICE, inputs, 4, &(SlOpParams){ 0 }, t.dtype);
 }
 
 /* A maximum over windows with gaps: one strided picture for each place of the window. @places: (nullable): the pixels from a window's first
@@ -574,62 +691,12 @@ onnx_pool_of (Onnx *o, OnnxValue *x)
   return y;
 }
 
-/* Attributes of a pool over three dimensions that looks along the first of them alone, as torch exports local_response_norm(): those of the same
- * pool where the others are one. FALSE where it looks along others. */
-static gboolean
-along_first (Onnx *o, const OnnxValue *x, OnnxAttribute *attributes, gint64 (*ints)[4])
-{
-  const OnnxNode *node = o->node;
-  gboolean stated = FALSE;
-  if (x->rank != 5 || node->n_attributes > MOST_POOL_ATTRIBUTES)
-    return FALSE;
-  for (guint i = 0; i < node->n_attributes; i++) {
-    const OnnxAttribute *a = &node->attributes[i];
-    const gboolean pads = strcmp (a->name, "pads") == 0;
-    attributes[i] = *a;
-    stated |= strcmp (a->name, "kernel_shape") == 0;
-    if (a->n_ints == 0)
-      continue;
-    const gint64 other = pads ? 0 : 1;
-    if (a->n_ints != (pads ? 6 : 3) || a->ints[1] != other || a->ints[2] != other || (pads && (a->ints[4] != 0 || a->ints[5] != 0)))
-      return FALSE;
-    memcpy (ints[i], (const gint64[]){ a->ints[0], other, pads ? a->ints[3] : 0, 0 }, sizeof ints[i]);
-    attributes[i].ints = ints[i];
-    attributes[i].n_ints = pads ? 4 : 2;
-  }
-  return stated;
-}
-
-static void
-pool_along_first (Onnx *o, OnnxValue *x, const OnnxAttribute *attributes)
-{
-  const OnnxNode *outer = o->node;
-  const gint64 pixels = (gint64) x->dims[3] * x->dims[4];
-  const gint32 flat[4] = { x->dims[0], x->dims[1], x->dims[2], (gint32) MIN (pixels, G_MAXINT32) };
-  OnnxNode node = *outer;
-  if (onnx_has_output (o, 1)) {
-    onnx_fail (o, SL_ERROR_UNSUPPORTED, "Indices of an input of 5 dimensions are not supported");
-    return;
-  }
-  node.attributes = attributes;
-  o->node = &node;
-  OnnxValue *y = onnx_value_new (o, onnx_reshape (o, onnx_plain (o, x), flat, 4), FALSE);
-  y = y != NULL ? onnx_value_new (o, onnx_pool_of (o, y), TRUE) : NULL;
-  o->node = outer;
-  if (y == NULL)
-    return;
-  const gint32 dims[5] = { x->dims[0], x->dims[1], y->dims[2], x->dims[3], x->dims[4] };
-  onnx_set (o, 0, onnx_reshape (o, onnx_plain (o, y), dims, 5), FALSE);
-}
-
 void
 onnx_pool (Onnx *o)
 {
-  OnnxAttribute attributes[MOST_POOL_ATTRIBUTES];
-  gint64 ints[MOST_POOL_ATTRIBUTES][4];
   OnnxValue *x = onnx_required (o, 0);
-  if (o->error == NULL && along_first (o, x, attributes, ints)) {
-    pool_along_first (o, x, attributes);
+  if (o->error == NULL && x->rank == 5) {
+    onnx_pool_volume (o, x);
     return;
   }
   const gint32 y = onnx_pool_of (o, x);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Names and scopes, and the walk over a graph's nodes; If and Loop, which are decided while loading. */
+/* Names and scopes, and the walk over a graph's nodes and those of graphs within it. */
 #include <string.h>
 
 #include "base/name_hash.h"
@@ -7,8 +7,8 @@
 #include "models/onnx/ops.h"
 
 #define MOST_DEPTH 8
-#define MOST_TRIPS 1024
-#define MOST_OUTPUTS 64
+/* Inputs of an operator that others are made of. */
+#define MOST_CALLED 4
 
 OnnxValue *
 onnx_lookup (Onnx *o, const char *name)
@@ -153,9 +153,47 @@ onnx_run_graph (Onnx *o)
   return o->error == NULL;
 }
 
-/* Runs an inner graph with @inputs; the values of its outputs in @outputs. */
-static gboolean
-run_inner (Onnx *o, const OnnxGraph *graph, OnnxValue *const *inputs, guint n_inputs, OnnxValue **outputs, guint n_outputs)
+OnnxValue *
+onnx_call (Onnx *o, const char *op, OnnxValue *const *inputs, guint n, const OnnxAttribute *attributes, guint n_attributes)
+{
+  static const char *const places[MOST_CALLED] = { "<0>", "<1>", "<2>", "<3>" };
+  const char *names[MOST_CALLED], *output;
+  const OnnxNode *outer = o->node, *caller = o->caller;
+  g_return_val_if_fail (n <= MOST_CALLED, NULL);
+  if (o->error != NULL)
+    return NULL;
+  g_autoptr (GHashTable) values = g_hash_table_new (sl_name_hash, g_str_equal);
+  OnnxScope scope = { .graph = o->scope->graph, .values = values }, *around = o->scope;
+  for (guint i = 0; i < n; i++) {
+    names[i] = inputs[i] != NULL ? places[i] : "";
+    if (inputs[i] != NULL)
+      g_hash_table_insert (values, (gpointer) places[i], inputs[i]);
+  }
+  output = outer != NULL && outer->n_outputs > 0 ? outer->outputs[0] : "";
+  if (output[0] == '\0' || output[0] == '<')
+    output = "output";
+  const OnnxNode node = { .op = op,
+                          .domain = "",
+                          .name = "",
+                          .index = outer != NULL ? outer->index : 0,
+                          .n_inputs = n,
+                          .n_outputs = 1,
+                          .n_attributes = n_attributes,
+                          .inputs = names,
+                          .outputs = &output,
+                          .attributes = attributes };
+  o->caller = caller != NULL ? caller : outer;
+  o->node = &node;
+  o->scope = &scope;
+  onnx_convert (o);
+  o->scope = around;
+  o->node = outer;
+  o->caller = caller;
+  return o->error == NULL ? g_hash_table_lookup (values, output) : NULL;
+}
+
+gboolean
+onnx_run_inner (Onnx *o, const OnnxGraph *graph, OnnxValue *const *inputs, guint n_inputs, OnnxValue **outputs, guint n_outputs)
 {
   OnnxScope scope = { .outer = o->scope, .graph = graph, .values = g_hash_table_new (sl_name_hash, g_str_equal) };
   if (++o->depth > MOST_DEPTH)
@@ -176,95 +214,4 @@ run_inner (Onnx *o, const OnnxGraph *graph, OnnxValue *const *inputs, guint n_in
   o->depth--;
   g_hash_table_unref (scope.values);
   return o->error == NULL;
-}
-
-/* A boolean that is known: 0 or 1, else -1. */
-static gint
-known_bool (Onnx *o, OnnxValue *value)
-{
-  gsize n = 0;
-  const guint8 *data = onnx_data (o, value, &n);
-  return data == NULL || onnx_dtype (o, value) != SL_DTYPE_BOOL || n != 1 ? -1 : data[0] != 0;
-}
-
-void
-onnx_if (Onnx *o)
-{
-  OnnxValue *outputs[MOST_OUTPUTS];
-  const gint condition = known_bool (o, onnx_required (o, 0));
-  const OnnxAttribute *branch = onnx_attribute (o, condition == 1 ? "then_branch" : "else_branch");
-  if (condition < 0)
-    onnx_fail (o, SL_ERROR_UNSUPPORTED, "its condition depends on the picture; only conditions that follow from shapes are supported");
-  else if (branch == NULL || branch->graph == NULL || o->node->n_outputs > MOST_OUTPUTS)
-    onnx_fail (o, SL_ERROR_FORMAT, "it has no graph for its condition, or more than %d outputs", MOST_OUTPUTS);
-  else if (run_inner (o, branch->graph, NULL, 0, outputs, o->node->n_outputs))
-    for (guint i = 0; i < o->node->n_outputs; i++)
-      onnx_set_value (o, i, outputs[i]);
-}
-
-/* What the iterations gave for one scan output, one behind the other along a new first dimension. */
-static OnnxValue *
-join_scans (Onnx *o, const GArray *parts)
-{
-  g_autoptr (GArray) tensors = g_array_new (FALSE, FALSE, sizeof (gint32));
-  if (parts->len == 0 || parts->len > SL_MAX_OPERANDS) {
-    onnx_fail (o, SL_ERROR_UNSUPPORTED, "a scan output of %u iterations is not supported", parts->len);
-    return NULL;
-  }
-  for (guint i = 0; i < parts->len; i++) {
-    const gint32 tensor = onnx_plain (o, g_array_index (parts, OnnxValue *, i));
-    g_array_append_val (tensors, tensor);
-  }
-  const SlOpParams params = { .axis = { .axis = 0, .count = (gint32) parts->len } };
-  const gint32 *inputs = (const gint32 *) (gconstpointer) tensors->data;
-  return onnx_value_new (o, onnx_emit (o, SL_OP_PACK, inputs, tensors->len, &params, onnx_tensor_type (o, inputs[0])), FALSE);
-}
-
-void
-onnx_loop (Onnx *o)
-{
-  const OnnxAttribute *body = onnx_attribute (o, "body");
-  OnnxValue *state[MOST_OUTPUTS] = { NULL }, *outputs[MOST_OUTPUTS] = { NULL };
-  gint32 trips = MOST_TRIPS + 1;
-  guint n = 0;
-  const gboolean counted = onnx_input_ints (o, 0, "trip count", &trips, 1, &n);
-  gint condition = onnx_has_input (o, 1) ? known_bool (o, onnx_input (o, 1)) : 1;
-  const guint carried = o->node->n_inputs > 2 ? o->node->n_inputs - 2 : 0;
-  if (o->error != NULL)
-    return;
-  if (body == NULL || body->graph == NULL || carried + 2 > MOST_OUTPUTS || body->graph->outputs->len > MOST_OUTPUTS
-      || body->graph->outputs->len < carried + 1 || o->node->n_outputs + 1 > body->graph->outputs->len) {
-    onnx_fail (o, SL_ERROR_FORMAT, "its body does not fit its inputs and outputs");
-    return;
-  }
-  if (onnx_loop_of_objects (o, body->graph))
-    return;
-  const guint n_outputs = body->graph->outputs->len, scans = n_outputs - 1 - carried;
-  g_autoptr (GPtrArray) parts = g_ptr_array_new_with_free_func ((GDestroyNotify) g_array_unref);
-  for (guint i = 0; i < scans; i++)
-    g_ptr_array_add (parts, g_array_new (FALSE, FALSE, sizeof (OnnxValue *)));
-  for (guint i = 0; i < carried; i++)
-    state[i + 2] = onnx_required (o, i + 2);
-  for (gint32 trip = 0; o->error == NULL && trip < trips && condition != 0; trip++) {
-    const guint8 go = 1;
-    if (condition < 0 || trip >= MOST_TRIPS) {
-      onnx_fail (o, SL_ERROR_UNSUPPORTED, "the number of its iterations %s; at most %d that follow from constants and shapes are supported",
-                 condition < 0 ? "depends on the picture"
-                 : counted     ? "is too high"
-                               : "has no end",
-                 MOST_TRIPS);
-      return;
-    }
-    state[0] = onnx_value_new (o, onnx_int_scalar (o, trip), FALSE);
-    state[1] = onnx_value_new (o, onnx_constant (o, SL_DTYPE_BOOL, 0, NULL, &go), FALSE);
-    if (!run_inner (o, body->graph, state, carried + 2, outputs, n_outputs))
-      return;
-    condition = known_bool (o, outputs[0]);
-    memcpy (state + 2, outputs + 1, carried * sizeof state[0]);
-    for (guint i = 0; i < scans; i++)
-      g_array_append_val ((GArray *) parts->pdata[i], outputs[1 + carried + i]);
-  }
-  for (guint i = 0; i < o->node->n_outputs && o->error == NULL; i++)
-    if (onnx_has_output (o, i))
-      onnx_set_value (o, i, i < carried ? state[i + 2] : join_scans (o, parts->pdata[i - carried]));
 }

@@ -49,7 +49,7 @@ static TsValue
 add_input (Edges *edges, const char *name, TsShape shape, gboolean listed)
 {
   TsProgram *program = edges->program;
-  SlTensor tensor = { .name = name, .dtype = ts_dtype_graph (shape.dtype) };
+  SlTensor tensor = { .name = name, .dtype = shape.dtype == TS_INT64 ? SL_DTYPE_I64 : ts_dtype_graph (shape.dtype) };
   gsize elements = 0;
   if (listed && shape.rank == 4 && shape.dims[0] == 1) {
     memmove (shape.dims, shape.dims + 1, 3 * sizeof shape.dims[0]);
@@ -64,7 +64,7 @@ add_input (Edges *edges, const char *name, TsShape shape, gboolean listed)
     return ts_refuse (program, SL_ERROR_LIMIT, "input '%s': its dimensions overflow", name);
   const gint32 index = onnx_new_tensor (&program->onnx, &tensor);
   edges->inputs[edges->n_inputs++] = index;
-  return ts_new_plain (program, index, shape.dtype);
+  return ts_new_plain (program, onnx_cast (&program->onnx, index, ts_dtype_graph (shape.dtype)), shape.dtype);
 }
 
 /* The arguments of forward(): tensors, and lists with one or all of them; what has a default keeps it. */

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "models/onnx/ops.h"
 #include "models/torchscript/rows.h"
 #include "models/torchscript/shape.h"
 
@@ -299,27 +300,23 @@ linear (TsProgram *program, const TsCall *call)
   return ts_new (program, y, TS_FLOAT32);
 }
 
-/* softmax (q k' * scale + mask) v */
 static TsValue
 attention (TsProgram *program, const TsCall *call)
 {
-  const OnnxAttribute last = ts_attr_int ("axis", -1);
-  gint64 order[SL_MAX_RANK];
+  Onnx *o = &program->onnx;
   OnnxValue *q = ts_read (program, call->args[0]), *k = ts_read (program, call->args[1]), *v = ts_read (program, call->args[2]);
-  if (q == NULL || k == NULL || v == NULL || q->rank < 2 || k->rank != q->rank)
-    return ts_refuse (program, SL_ERROR_SHAPE, "expected queries, keys and values of as many dimensions");
-  if (ts_truth (program, call->args[5]) || ts_to_float (program, call->args[4]) != 0)
-    return ts_refuse (program, SL_ERROR_UNSUPPORTED, "dropout and causal masks are not supported");
-  for (guint i = 0; i < k->rank; i++)
-    order[i] = i + 2 == k->rank ? i + 1 : i + 1 == k->rank ? i - 1 : i;
-  const gdouble scale = call->args[6].kind != TS_NONE ? ts_to_float (program, call->args[6]) : 1 / sqrt ((gdouble) q->dims[q->rank - 1]);
-  OnnxValue *y = product (program, q, ts_permuted (program, k, order, k->rank));
-  y = ts_onnx (program, "Mul", (OnnxValue *[]){ y, ts_scalar (program, ts_float (scale), TS_FLOAT32) }, 2, NULL, 0);
-  if (call->args[3].kind == TS_TENSOR && call->args[3].tensor->dtype == TS_BOOLEAN)
-    return ts_refuse (program, SL_ERROR_UNSUPPORTED, "masks of truth values are not supported");
-  if (call->args[3].kind == TS_TENSOR)
-    y = ts_onnx (program, "Add", (OnnxValue *[]){ y, ts_read (program, call->args[3]) }, 2, NULL, 0);
-  return ts_new (program, product (program, ts_onnx (program, "Softmax", &y, 1, &last, 1), v), TS_FLOAT32);
+  OnnxValue *mask = call->args[3].kind == TS_TENSOR ? ts_read (program, call->args[3]) : NULL;
+  if (ts_to_float (program, call->args[4]) != 0)
+    return ts_refuse (program, SL_ERROR_UNSUPPORTED, "dropout is not supported; export the module after eval()");
+  if (call->args[6].kind != TS_NONE && ts_to_float (program, call->args[6]) == 0)
+    return ts_refuse (program, SL_ERROR_UNSUPPORTED, "a scale of 0; expected another number, or None");
+  const OnnxAttention a = { .q = onnx_plain (o, q),
+                            .k = onnx_plain (o, k),
+                            .v = onnx_plain (o, v),
+                            .mask = mask != NULL ? onnx_plain (o, mask) : -1,
+                            .scale = call->args[6].kind != TS_NONE ? (gfloat) ts_to_float (program, call->args[6]) : 0,
+                            .causal = ts_truth (program, call->args[5]) };
+  return ts_new_plain (program, ts_failed (program) ? -1 : onnx_attend (o, &a), TS_FLOAT32);
 }
 
 static TsValue
@@ -367,7 +364,8 @@ const TsOp ts_ops_axis[] = {
   { "aten::addmm", "self,mat1,mat2,beta=1,alpha=1", addmm, NULL, 0 },
   { "aten::baddbmm", "self,batch1,batch2,beta=1,alpha=1", addmm, NULL, 0 },
   { "aten::linear", "input,weight,bias=None", linear, NULL, 0 },
-  { "aten::scaled_dot_product_attention", "query,key,value,attn_mask=None,dropout_p=0,is_causal=False,scale=None", attention, NULL, 0 },
+  { "aten::scaled_dot_product_attention", "query,key,value,attn_mask=None,dropout_p=0,is_causal=False,scale=None,enable_gqa=False",
+    attention, NULL, 0 },
   { "aten::einsum", "equation,tensors,path=None", einsum, NULL, 0 },
   { NULL, NULL, NULL, NULL, 0 },
 };

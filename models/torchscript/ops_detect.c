@@ -95,7 +95,28 @@ ts_known_function (const TsFunction *function)
   return NULL;
 }
 
+static TsValue
+deform (TsProgram *program, const TsCall *call)
+{
+  gint64 numbers[8];
+  for (guint i = 0; i < G_N_ELEMENTS (numbers); i++)
+    numbers[i] = ts_to_int (program, call->args[5 + i]);
+  OnnxValue *mask = ts_truth (program, call->args[13]) ? ts_read (program, call->args[3]) : NULL;
+  OnnxValue *inputs[5] = { ts_read (program, call->args[0]), ts_read (program, call->args[1]), ts_read (program, call->args[2]),
+                           call->args[4].kind != TS_NONE ? ts_read (program, call->args[4]) : NULL, mask };
+  const OnnxAttribute attributes[] = {
+    ts_attr_ints (program, "strides", numbers, 2),
+    ts_attr_ints (program, "pads", (const gint64[]){ numbers[2], numbers[3], numbers[2], numbers[3] }, 4),
+    ts_attr_ints (program, "dilations", numbers + 4, 2),
+    ts_attr_int ("group", numbers[6]),
+    ts_attr_int ("offset_group", numbers[7]),
+  };
+  return ts_new (program, ts_onnx (program, "DeformConv", inputs, 5, attributes, G_N_ELEMENTS (attributes)), TS_FLOAT32);
+}
+
 const TsOp ts_ops_detect[] = {
+  { "torchvision::deform_conv2d", "input,weight,offset,mask,bias,stride_h,stride_w,pad_h,pad_w,dil_h,dil_w,groups,offset_groups,use_mask",
+    deform, NULL, 0 },
   { "torchvision::paste_masks_in_image", "masks,boxes,img_shape,padding=1", paste_masks, NULL, 0 },
   { "torchvision::_onnx_paste_masks_in_image_loop", "masks,boxes,im_h,im_w", paste_ringed_masks, NULL, 0 },
   { "torchvision::heatmaps_to_keypoints", "maps,rois", keypoints, NULL, 0 },

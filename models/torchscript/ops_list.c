@@ -167,6 +167,13 @@ contains (TsProgram *program, const TsCall *call)
   return ts_bool (FALSE);
 }
 
+/* @place of a list of @n, counted from the end when negative, limited to @low..@high. */
+static gint64
+place_within (gint64 place, gint64 n, gint64 low, gint64 high)
+{
+  return CLAMP (place < 0 ? place + n : place, low, high);
+}
+
 TsValue
 ts_list_slice (TsProgram *program, const TsCall *call)
 {
@@ -174,14 +181,17 @@ ts_list_slice (TsProgram *program, const TsCall *call)
   if (!is_list (program, x) || ts_failed (program))
     return ts_none ();
   const gint64 n = x.list->n;
-  gint64 start = call->args[1].kind == TS_NONE ? 0 : ts_to_int (program, call->args[1]);
-  gint64 end = call->args[2].kind == TS_NONE ? n : ts_to_int (program, call->args[2]);
   const gint64 step = call->args[3].kind == TS_NONE ? 1 : ts_to_int (program, call->args[3]);
-  if (step < 1)
+  if (step == 0 || step < -G_MAXINT32)
     return ts_refuse (program, SL_ERROR_UNSUPPORTED, "elements of a list in steps of %" G_GINT64_FORMAT, step);
-  start = CLAMP (start < 0 ? start + n : start, 0, n);
-  end = CLAMP (end < 0 ? end + n : end, 0, n);
-  for (gint64 i = start; i < end && !ts_failed (program); i += MIN (step, end - i))
+  /* Backwards, from the last element to before the first. */
+  const gint64 low = step > 0 ? 0 : -1, high = step > 0 ? n : n - 1;
+  gint64 start = step > 0 ? low : high, end = step > 0 ? high : low;
+  if (call->args[1].kind != TS_NONE)
+    start = place_within (ts_to_int (program, call->args[1]), n, low, high);
+  if (call->args[2].kind != TS_NONE)
+    end = place_within (ts_to_int (program, call->args[2]), n, low, high);
+  for (gint64 i = start; (step > 0 ? i < end : i > end) && !ts_failed (program); i += step > 0 ? MIN (step, end - i) : MAX (step, end - i))
     ts_list_append (program->heap, result.list, x.list->items[i]);
   return result;
 }

@@ -236,31 +236,6 @@ ts_written (TsProgram *program, const TsCall *call)
   "  t = dtype\n"                      \
   "return torch.to(torch.eq(torch.unsqueeze(torch.arange(n), 1), torch.unsqueeze(torch.arange(k), 0)), t)"
 
-/* Each place of the window is sampled where its offsets point to, and what was sampled is weighted as by a convolution of one pixel. */
-#define DEFORM                                                                                                      \
-  "if torch.ne(torch.mul(groups, offset_groups), 1):\n"                                                             \
-  "  ops.prim.RaiseException(\"deformable convolutions in groups are not supported\")\n"                            \
-  "b, c, h, w, = torch.size(input)\n"                                                                               \
-  "o, d, kh, kw, = torch.size(weight)\n"                                                                            \
-  "oh = torch.size(offset, 2)\n"                                                                                    \
-  "ow = torch.size(offset, 3)\n"                                                                                    \
-  "ys = torch.sub(torch.unsqueeze(torch.mul(torch.arange(oh, dtype=6), stride_h), 1), pad_h)\n"                     \
-  "xs = torch.sub(torch.unsqueeze(torch.mul(torch.arange(ow, dtype=6), stride_w), 0), pad_w)\n"                     \
-  "l = annotate(List[Tensor], [])\n"                                                                                \
-  "for i in range(kh):\n"                                                                                           \
-  "  for j in range(kw):\n"                                                                                         \
-  "    k = torch.add(torch.mul(i, kw), j)\n"                                                                        \
-  "    y = torch.add(torch.add(torch.select(offset, 1, torch.mul(k, 2)), ys), torch.mul(i, dil_h))\n"               \
-  "    x = torch.add(torch.add(torch.select(offset, 1, torch.add(torch.mul(k, 2), 1)), xs), torch.mul(j, dil_w))\n" \
-  "    gy = torch.sub(torch.div(torch.add(torch.mul(y, 2.), 1.), h), 1.)\n"                                         \
-  "    gx = torch.sub(torch.div(torch.add(torch.mul(x, 2.), 1.), w), 1.)\n"                                         \
-  "    s = torch.grid_sampler(input, torch.stack([gx, gy], -1), 0, 0, False)\n"                                     \
-  "    if use_mask:\n"                                                                                              \
-  "      s = torch.mul(s, torch.narrow(mask, 1, k, 1))\n"                                                           \
-  "    _0 = torch.append(l, s)\n"                                                                                   \
-  "f = torch.reshape(torch.permute(weight, [0, 2, 3, 1]), [o, torch.mul(torch.mul(kh, kw), d), 1, 1])\n"            \
-  "return torch.conv2d(torch.cat(l, 1), f, bias)"
-
 #define LOGIT                                          \
   "x = self\n"                                         \
   "if torch.__isnot__(eps, None):\n"                   \
@@ -341,8 +316,6 @@ const TsOp ts_ops_written[] = {
   { "quantized::batch_norm2d", "qx,weight,bias,mean,var,eps,output_scale,output_zero_point", ts_written, QUANTIZED_NORM, 0 },
   { "quantized::batch_norm2d_relu", "qx,weight,bias,mean,var,eps,output_scale,output_zero_point", ts_written, QUANTIZED_NORM_RELU, 0 },
   { "aten::eye", "n,m=None,dtype=None,layout=None,device=None,pin_memory=None", ts_written, EYE, 0 },
-  { "torchvision::deform_conv2d", "input,weight,offset,mask,bias,stride_h,stride_w,pad_h,pad_w,dil_h,dil_w,groups,offset_groups,use_mask",
-    ts_written, DEFORM, 0 },
   { "aten::exp2", "self", ts_written, "return torch.pow(2., self)", 0 },
   { "aten::cosine_similarity", "x1,x2,dim=1,eps=0.00000001", ts_written,
     "a = torch.sqrt(torch.clamp(torch.mul(torch.sum(torch.mul(x1, x1), [dim]), torch.sum(torch.mul(x2, x2), [dim])), torch.mul(eps, eps)))\n"

@@ -45,11 +45,31 @@ probe (GBytes *bytes)
 
 /* The size of inputs. */
 
+/* Types that a stated input may have; what stands before ':' is removed from @text. */
+static TsDtype
+parse_type (const char **text)
+{
+  static const struct
+  {
+    const char *name;
+    TsDtype dtype;
+  } types[] = {
+    { "float32:", TS_FLOAT32 }, { "int32:", TS_INT32 }, { "int64:", TS_INT64 }, { "uint8:", TS_UINT8 }, { "bool:", TS_BOOLEAN }
+  };
+  for (guint i = 0; i < G_N_ELEMENTS (types); i++)
+    if (g_str_has_prefix (*text, types[i].name)) {
+      *text += strlen (types[i].name);
+      return types[i].dtype;
+    }
+  return TS_FLOAT32;
+}
+
 static gboolean
 parse_shape (const char *text, TsShape *shape)
 {
   gdouble numbers[SL_MAX_RANK];
-  *shape = (TsShape){ .dtype = TS_FLOAT32, .rank = sl_numbers_parse (text, numbers, SL_MAX_RANK) };
+  const TsDtype dtype = parse_type (&text);
+  *shape = (TsShape){ .dtype = dtype, .rank = sl_numbers_parse (text, numbers, SL_MAX_RANK) };
   for (guint i = 0; i < shape->rank; i++) {
     if (numbers[i] < 1 || numbers[i] > G_MAXINT32 || numbers[i] != floor (numbers[i]))
       return FALSE;
@@ -65,8 +85,11 @@ parse_shapes (const char *text, TsShape shapes[SL_MAX_IO], guint *n, GError **er
   for (*n = 0; parts[*n] != NULL; (*n)++) {
     if (*n < SL_MAX_IO && parse_shape (parts[*n], &shapes[*n]))
       continue;
-    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
-                 "input-shape is '%s'; expected whole numbers with ',' between, as in 1,3,224,224, and ';' between inputs", text);
+    g_set_error (
+      error, SL_ERROR, SL_ERROR_ARGUMENT,
+      "input-shape is '%s'; expected whole numbers with ',' between, as in 1,3,224,224, and ';' between inputs; before them may be "
+      "float32:, int32:, int64:, uint8: or bool:, as in int64:1,77",
+      text);
     return FALSE;
   }
   return TRUE;
@@ -252,6 +275,19 @@ run (TsModule *module, const SlReaderSource *source, SlGraph *graph, SlModelMeta
          && ts_forward (module, shapes, n, graph);
 }
 
+/* What a program reads as whole numbers was taken for real ones, since nothing states its type; or an input has no shape. */
+static void
+doubt_type (GError **failed)
+{
+  const char *text = (*failed)->message;
+  const gboolean type = strstr (text, "is float32; supported: int32") != NULL, few = strstr (text, "forward() gets no '") != NULL;
+  if (!type && !few)
+    return;
+  g_autoptr (GError) plain = g_steal_pointer (failed);
+  *failed = g_error_new (SL_ERROR, plain->code, "%s; %s, as in input-shape=1,3,224,224;int64:1,77", plain->message,
+                         type ? "state the type of an input that is no float32 before its shape" : "state a shape for each input");
+}
+
 /* Shapes that do not fit each other come most often of a size that was stated wrong. */
 static void
 doubt_shape (const char *stated, GError **failed)
@@ -277,8 +313,10 @@ read_model (GBytes *bytes, const SlReaderSource *source, SlGraph *graph, SlModel
   const gboolean good = run (&module, source, graph, metadata, &failed);
   if (!good && failed == NULL)
     failed = g_steal_pointer (&heap.error);
-  if (!good)
+  if (!good) {
     doubt_shape (source->input_shape, &failed);
+    doubt_type (&failed);
+  }
   ts_heap_clear (&heap);
   if (good)
     sl_graph_set_copied (graph);

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "sightline/error.h"
-#include "core/runtime/arena_plan.h"
+#include "core/graph/arena_plan.h"
 #include "tests/core/opcheck.h"
 
 static const gint32 picture[4] = { 1, 4, 4, 8 };
@@ -275,8 +275,8 @@ test_plan (void)
       blocks[i].first = (guint) g_rand_int_range (rand, 0, (gint32) steps);
       blocks[i].last = (guint) g_rand_int_range (rand, (gint32) blocks[i].first, (gint32) steps);
     }
-    const gsize least = sl_arena_plan (blocks, n, steps, FALSE, &lower);
-    const gsize size = round % 2 ? sl_arena_plan (blocks, n, steps, TRUE, &lower) : least;
+    const gsize least = sl_arena_plan (blocks, n, steps, FALSE, &lower, NULL);
+    const gsize size = round % 2 ? sl_arena_plan (blocks, n, steps, TRUE, &lower, NULL) : least;
     g_assert_cmpuint (size, >=, lower);
     g_assert_cmpuint (size, <=, least + least / 4);
     for (guint i = 0; i < n; i++) {
@@ -304,7 +304,7 @@ test_plan_many (void)
       const guint last = i + (guint) g_rand_int_range (rand, 0, LONGEST);
       blocks[i] = (SlBlock){ .bytes = (gsize) g_rand_int_range (rand, 1, 5000), .first = i, .last = MIN (last, MANY - 1) };
     }
-    const gsize size = sl_arena_plan (blocks, MANY, MANY, halves != 0, &lower);
+    const gsize size = sl_arena_plan (blocks, MANY, MANY, halves != 0, &lower, NULL);
     g_assert_cmpuint (size, >=, lower);
     g_assert_cmpuint (size, <=, 4 * lower);
     for (guint i = 0; i < MANY; i++) {
@@ -321,7 +321,7 @@ test_plan_halves (void)
 {
   SlBlock blocks[] = { { 64000, 0, 1, 0 }, { 16000, 1, 2, 0 }, { 40000, 2, 3, 0 }, { 12000, 3, 4, 0 }, { 20000, 4, 4, 0 } };
   gsize lower = 0;
-  sl_arena_plan (blocks, G_N_ELEMENTS (blocks), 5, TRUE, &lower);
+  sl_arena_plan (blocks, G_N_ELEMENTS (blocks), 5, TRUE, &lower, NULL);
   for (guint i = 2; i < G_N_ELEMENTS (blocks); i++) {
     const gssize middle = (gssize) (blocks[i].offset + blocks[i].bytes / 2),
                  other = (gssize) (blocks[i - 2].offset + blocks[i - 2].bytes / 2);

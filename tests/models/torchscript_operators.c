@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Operators of TorchScript programs whose order of operations counts, and layers with a memory: compared with what torch 1.13 computed. */
+#include <math.h>
+#include <string.h>
+
+#include "core/runtime/session.h"
+#include "tests/models/helpers.h"
 #include "tests/models/torchscript_run.h"
 
 static const ProgramRow
@@ -621,10 +626,121 @@ static const ProgramRow
         -0.498084545f, -0.547281981f, 0.0589621067f, -1.38401937f } },
   };
 
+/* Runs @model, which is unreferenced, on two inputs (the second may be NULL); the results must be @n floats, in double precision. */
+static void
+expect_results (SlModel *model, const void *first, const void *second, const double *expected, gsize n)
+{
+  g_autoptr (GError) error = NULL;
+  const SlGraph *graph = sl_model_graph (model);
+  const void *given[2] = { first, second }, *inputs[2];
+  g_autoptr (SlSession) session = sl_session_new ((SlGraph *) graph, 1, &error);
+  g_assert_no_error (error);
+  for (guint i = 0; i < sl_graph_n_inputs (graph); i++) {
+    void *copy = sl_tensor_buffer_new (sl_graph_input_tensor (graph, i)->bytes);
+    memcpy (copy, given[i], sl_graph_input_tensor (graph, i)->bytes);
+    inputs[i] = copy;
+  }
+  g_assert_cmpuint (sl_graph_output_tensor (graph, 0)->bytes, ==, n * sizeof (gfloat));
+  gfloat *y = sl_tensor_buffer_new (n * sizeof y[0]);
+  g_assert_cmpint (sl_session_run (session, inputs, (void *[]){ y }), ==, SL_STATUS_OK);
+  for (gsize i = 0; i < n; i++)
+    g_assert_cmpfloat (fabs ((double) y[i] - expected[i]), <, 1e-5);
+  for (guint i = 0; i < sl_graph_n_inputs (graph); i++)
+    sl_tensor_buffer_free ((void *) inputs[i]);
+  sl_tensor_buffer_free (y);
+  sl_model_unref (model);
+}
+
+/* An input of whole numbers, whose type is stated, as that of a text beside a picture. */
+static void
+test_whole_input (void)
+{
+  static const char body[] = "return torch.add(torch.embedding(torch.reshape(x, [4, 6]), t), torch.to(t, 6))";
+  static const gint64 t[6] = { 3, 0, 2, 2, 1, 3 };
+  g_autoptr (GError) error = NULL;
+  gfloat x[24];
+  double expected[36];
+  for (guint i = 0; i < 24; i++)
+    x[i] = (gfloat) i / 8;
+  for (guint i = 0; i < 36; i++)
+    expected[i] = (double) x[t[i / 6] * 6 + i % 6] + (double) t[i % 6];
+  const char *signature = "x: Tensor,\n    t: Tensor) -> Tensor";
+  SlModel *model = load_program (signature, body, NULL, "1,2,3,4;int64:6", &error);
+  g_assert_no_error (error);
+  g_assert_cmpint (sl_graph_input_tensor (sl_model_graph (model), 1)->dtype, ==, SL_DTYPE_I64);
+  expect_results (model, x, t, expected, 36);
+  g_assert_null (load_program (signature, body, NULL, "1,2,3,4;6", &error));
+  expect_error (&error, SL_ERROR_UNSUPPORTED,
+                "is float32; supported: int32, int64; state the type of an input that is no float32 before its shape",
+                "as in input-shape=1,3,224,224;int64:1,77", NULL);
+  g_assert_null (load_program (signature, body, NULL, "1,2,3,4", &error));
+  expect_error (&error, SL_ERROR_FORMAT, "forward() gets no 't'; state a shape for each input, as in input-shape=", NULL);
+  g_assert_null (load_program (signature, body, NULL, "1,2,3,4;int7:6", &error));
+  expect_error (&error, SL_ERROR_ARGUMENT, "before them may be float32:, int32:, int64:, uint8: or bool:", NULL);
+}
+
+/* Lists backwards: all, a part, in steps of two; none. */
+static void
+test_list_backwards (void)
+{
+  static const char body[] = "l = [torch.mul(x, 1.), torch.mul(x, 2.), torch.mul(x, 3.), torch.mul(x, 4.)]\n"
+                             "a = torch.slice(l, None, None, -1)\n"
+                             "b = torch.slice(l, 2, 0, -1)\n"
+                             "c = torch.slice(l, -1, None, -2)\n"
+                             "d = torch.slice(l, 0, 2, -1)\n"
+                             "return torch.cat(torch.add(torch.add(torch.add(a, b), c), d), 0)";
+  static const double factors[] = { 4, 3, 2, 1, 3, 2, 4, 2 };
+  g_autoptr (GError) error = NULL;
+  gfloat x[24];
+  double expected[8 * 24];
+  for (guint i = 0; i < 24; i++)
+    x[i] = (gfloat) i;
+  for (guint i = 0; i < G_N_ELEMENTS (expected); i++)
+    expected[i] = factors[i / 24] * (i % 24);
+  SlModel *model = load_program ("x: Tensor) -> Tensor", body, NULL, PROGRAM_SHAPE, &error);
+  g_assert_no_error (error);
+  expect_results (model, x, NULL, expected, G_N_ELEMENTS (expected));
+}
+
+/* Two heads of three rows and four numbers: a query sees keys up to its own, or those that a truth value lets it see. */
+static void
+test_attention (gconstpointer data)
+{
+  const gboolean causal = GPOINTER_TO_INT (data);
+  const char *body = causal ? "return torch.scaled_dot_product_attention(x, x, x, None, 0., True)"
+                            : "m = torch.le(torch.sub(torch.unsqueeze(torch.arange(3), 0), torch.unsqueeze(torch.arange(3), 1)), 0)\n"
+                              "return torch.scaled_dot_product_attention(x, x, x, m, 0., False, scale=0.5)";
+  g_autoptr (GError) error = NULL;
+  gfloat x[24];
+  double expected[24] = { 0 };
+  for (gint i = 0; i < 24; i++)
+    x[i] = (gfloat) (i * 7 % 11 - 5) / 4;
+  for (guint row = 0; row < 6; row++) {
+    double all = 0;
+    for (guint key = row / 3 * 3; key <= row; key++) {
+      double score = 0;
+      for (guint i = 0; i < 4; i++)
+        score += (double) x[row * 4 + i] * (double) x[key * 4 + i] / 2;
+      all += exp (score);
+      for (guint i = 0; i < 4; i++)
+        expected[row * 4 + i] += exp (score) * (double) x[key * 4 + i];
+    }
+    for (guint i = 0; i < 4; i++)
+      expected[row * 4 + i] /= all;
+  }
+  SlModel *model = load_program ("x: Tensor) -> Tensor", body, NULL, PROGRAM_SHAPE, &error);
+  g_assert_no_error (error);
+  expect_results (model, x, NULL, expected, 24);
+}
+
 int
 main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   add_program_rows ("/models/torchscript-operators", rows, G_N_ELEMENTS (rows));
+  g_test_add_func ("/models/torchscript-operators/whole-input", test_whole_input);
+  g_test_add_func ("/models/torchscript-operators/list-backwards", test_list_backwards);
+  g_test_add_data_func ("/models/torchscript-operators/attention-causal", GINT_TO_POINTER (1), test_attention);
+  g_test_add_data_func ("/models/torchscript-operators/attention-masked", GINT_TO_POINTER (0), test_attention);
   return g_test_run ();
 }

@@ -113,11 +113,13 @@ test_computed_codes (void)
     const char *attribute, *text;
     gint64 rows;
   } wrong[] = {
-    { "block_size i 3", "attribute block_size is 3; expected 0: scales for blocks are supported of constants alone", 2 },
-    { "output_dtype i 22", "attribute output_dtype is int4; expected uint8 or int8", 1 },
-    { "output_dtype i 17", "attribute output_dtype is float8e4m3fn; expected uint8 or int8", 1 },
-    { "output_dtype i 4", "attribute output_dtype is uint16; expected uint8 or int8", 1 },
-    { "output_dtype i -1", "attribute output_dtype is a type newer than int2; expected uint8 or int8", 1 },
+    { "block_size i 4", "its scales do not fit blocks of 4 along dimension 0 of size 6; expected one scale", 2 },
+    { "block_size i 0", "its scales do not fit blocks of 0 along dimension 0 of size 6; expected one scale", 2 },
+    { "block_size i -3", "its scales do not fit blocks of -3 along dimension 0", 2 },
+    { "block_size i 9223372036854775807", "its scales do not fit blocks of 9223372036854775807", 2 },
+    { "output_dtype i 17", "its codes are float8e4m3fn; expected whole numbers of 4, 8 or 16 bits", 1 },
+    { "output_dtype i 6", "its codes are int32; expected whole numbers of 4, 8 or 16 bits", 1 },
+    { "output_dtype i -1", "its codes are a type newer than int2; expected whole numbers", 1 },
   };
   static const gfloat scales[2 * COLUMNS] = { 1, 1, 1, 1, 1, 1, 1, 1 };
   for (guint i = 0; i < G_N_ELEMENTS (wrong); i++) {
@@ -126,8 +128,7 @@ test_computed_codes (void)
     onnx_model_floats (&m, "x", 2, DIMS (ROWS, COLUMNS));
     const gint64 columns = wrong[i].rows > 1 ? COLUMNS : 1;
     add_constant (&m, "scales", SL_ONNX_FLOAT, wrong[i].rows, columns, scales, (gsize) (wrong[i].rows * columns) * sizeof scales[0]);
-    sl_onnx_writer_node (m.writer, "QuantizeLinear", "x,scales", "q", "axis i 0", wrong[i].attribute, NULL);
-    sl_onnx_writer_node (m.writer, "DequantizeLinear", "q,scales", "y", NULL);
+    sl_onnx_writer_node (m.writer, "QuantizeLinear", "x,scales", "y", "axis i 0", wrong[i].attribute, NULL);
     sl_onnx_writer_output (m.writer, "y", SL_ONNX_FLOAT);
     onnx_model_refuse (&m, wrong[i].text);
     onnx_model_clear (&m);

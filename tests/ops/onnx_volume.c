@@ -146,17 +146,147 @@ test_pool_along_first (void)
   }
 }
 
-/* Those that look along others are refused as before. */
-static void
-test_pool_of_volume (void)
+/** A window over three dimensions. */
+typedef struct
 {
+  const char *attributes[4];
+  gint size[3], kernel[3], stride[3], dilation[3], pad[3]; /* before and behind */
+} Window;
+
+static const Window windows[] = {
+  { { "kernel_shape I 2,3,2", "strides I 1,2,1", "pads I 1,1,0,1,1,0", "dilations I 1,1,1" },
+    { 4, 5, 6 },
+    { 2, 3, 2 },
+    { 1, 2, 1 },
+    { 1, 1, 1 },
+    { 1, 1, 0 } },
+  { { "kernel_shape I 3,1,1", "strides I 2,1,1", "pads I 0,0,0,0,0,0", "dilations I 1,1,1" },
+    { 7, 2, 3 },
+    { 3, 1, 1 },
+    { 2, 1, 1 },
+    { 1, 1, 1 },
+    { 0, 0, 0 } },
+  { { "kernel_shape I 2,2,2", "strides I 1,1,2", "pads I 0,1,1,0,1,1", "dilations I 2,1,2" },
+    { 5, 4, 6 },
+    { 2, 2, 2 },
+    { 1, 1, 2 },
+    { 2, 1, 2 },
+    { 0, 1, 1 } },
+};
+
+static gint
+window_out (const Window *w, guint d)
+{
+  return (w->size[d] + 2 * w->pad[d] - ((w->kernel[d] - 1) * w->dilation[d] + 1)) / w->stride[d] + 1;
+}
+
+/* The place in the input of tap @k of window @at, -1 outside. */
+static gint
+window_place (const Window *w, const gint at[3], gint k)
+{
+  gint place = 0;
+  const gint taps[3] = { k / w->kernel[2] / w->kernel[1], k / w->kernel[2] % w->kernel[1], k % w->kernel[2] };
+  for (guint d = 0; d < 3; d++) {
+    const gint x = at[d] * w->stride[d] - w->pad[d] + taps[d] * w->dilation[d];
+    if (x < 0 || x >= w->size[d])
+      return -1;
+    place = place * w->size[d] + x;
+  }
+  return place;
+}
+
+typedef enum
+{
+  MAX_POOL,
+  MEAN_INSIDE,
+  MEAN_WITH_PADDING,
+  ROOT_OF_SQUARES
+} PoolKind;
+
+static double
+pool_value (const Window *w, PoolKind kind, const gfloat *x, const gint at[3])
+{
+  const gint all = w->kernel[0] * w->kernel[1] * w->kernel[2];
+  double most = -INFINITY, sum = 0, squares = 0, n = 0;
+  for (gint k = 0; k < all; k++) {
+    const gint place = window_place (w, at, k);
+    if (place < 0)
+      continue;
+    most = fmax (most, (double) x[place]);
+    sum += (double) x[place];
+    squares += (double) x[place] * (double) x[place];
+    n++;
+  }
+  return kind == MAX_POOL ? most : kind == MEAN_INSIDE ? sum / n : kind == MEAN_WITH_PADDING ? sum / all : sqrt (squares);
+}
+
+static void
+run_pool (const Window *w, PoolKind kind)
+{
+  static const char *const ops[] = { "MaxPool", "AveragePool", "AveragePool", "LpPool" };
+  const gint out[3] = { window_out (w, 0), window_out (w, 1), window_out (w, 2) }, n = out[0] * out[1] * out[2];
+  const gint volume = w->size[0] * w->size[1] * w->size[2];
+  double expected[4 * 400];
   OnnxModel m;
-  onnx_model_init (&m, 13, 1);
-  onnx_model_floats (&m, "x", 5, DIMS (2, 2, 7, 2, 3));
-  sl_onnx_writer_node (m.writer, "AveragePool", "x", "y", "kernel_shape I 3,2,1", NULL);
-  sl_onnx_writer_output (m.writer, "y", SL_ONNX_FLOAT);
-  onnx_model_refuse (&m, "its input has 5 dimensions");
+  onnx_model_init (&m, 19, 5);
+  const gfloat *x = onnx_model_floats (&m, "x", 5, DIMS (2, 2, w->size[0], w->size[1], w->size[2]));
+  sl_onnx_writer_node (m.writer, ops[kind], "x", "y", w->attributes[0], w->attributes[1], w->attributes[2], w->attributes[3],
+                       kind == MEAN_WITH_PADDING ? "count_include_pad i 1" : NULL, NULL);
+  for (gint i = 0; i < 4 * n; i++) {
+    const gint at[3] = { i % n / (out[1] * out[2]), i / out[2] % out[1], i % out[2] };
+    expected[i] = pool_value (w, kind, x + i / n * volume, at);
+  }
+  onnx_model_expect (&m, "y", SL_ONNX_FLOAT, (gsize) (4 * n), expected, 1e-5);
   onnx_model_clear (&m);
+}
+
+static void
+test_pools (void)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (windows); i++)
+    for (PoolKind kind = MAX_POOL; kind <= ROOT_OF_SQUARES; kind++)
+      run_pool (&windows[i], kind);
+}
+
+/* Four channels in and out, in one group or two, with a bias. */
+static void
+run_conv (const Window *w, gint groups)
+{
+  const gint out[3] = { window_out (w, 0), window_out (w, 1), window_out (w, 2) }, n = out[0] * out[1] * out[2];
+  const gint volume = w->size[0] * w->size[1] * w->size[2], taps = w->kernel[0] * w->kernel[1] * w->kernel[2], each = 4 / groups;
+  gfloat weights[4 * 4 * 12], bias[4];
+  double expected[2 * 4 * 400];
+  OnnxModel m;
+  onnx_model_init (&m, 19, 6);
+  const gfloat *x = onnx_model_floats (&m, "x", 5, DIMS (2, 4, w->size[0], w->size[1], w->size[2]));
+  for (guint i = 0; i < G_N_ELEMENTS (weights); i++)
+    weights[i] = (gfloat) g_rand_double_range (m.rand, -1, 1);
+  for (guint i = 0; i < 4; i++)
+    bias[i] = (gfloat) g_rand_double_range (m.rand, -1, 1);
+  sl_onnx_writer_floats (m.writer, "w", 5, DIMS (4, each, w->kernel[0], w->kernel[1], w->kernel[2]), weights);
+  sl_onnx_writer_floats (m.writer, "b", 1, DIMS (4), bias);
+  sl_onnx_writer_node (m.writer, "Conv", "x,w,b", "y", w->attributes[0], w->attributes[1], w->attributes[2], w->attributes[3],
+                       groups == 1 ? "group i 1" : "group i 2", NULL);
+  for (gint i = 0; i < 8 * n; i++) {
+    const gint at[3] = { i % n / (out[1] * out[2]), i / out[2] % out[1], i % out[2] }, channel = i / n % 4, batch = i / n / 4;
+    expected[i] = (double) bias[channel];
+    for (gint c = 0; c < each; c++)
+      for (gint k = 0; k < taps; k++) {
+        const gint place = window_place (w, at, k), from = batch * 4 + channel / each * each + c;
+        if (place >= 0)
+          expected[i] += (double) x[from * volume + place] * (double) weights[(channel * each + c) * taps + k];
+      }
+  }
+  onnx_model_expect (&m, "y", SL_ONNX_FLOAT, (gsize) (8 * n), expected, 1e-5);
+  onnx_model_clear (&m);
+}
+
+static void
+test_conv (void)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (windows); i++)
+    for (gint groups = 1; groups <= 2; groups++)
+      run_conv (&windows[i], groups);
 }
 
 int
@@ -166,6 +296,7 @@ main (int argc, char **argv)
   g_test_add_func ("/onnx-volume/grid-sample", test_grid_sample);
   g_test_add_func ("/onnx-volume/affine-grid", test_affine_grid);
   g_test_add_func ("/onnx-volume/pool-along-first", test_pool_along_first);
-  g_test_add_func ("/onnx-volume/pool-of-volume", test_pool_of_volume);
+  g_test_add_func ("/onnx-volume/pools", test_pools);
+  g_test_add_func ("/onnx-volume/conv", test_conv);
   return g_test_run ();
 }

@@ -152,7 +152,11 @@ make_node (const char *op, const char *inputs, const char *outputs, va_list attr
     sl_onnx_text (node, 1, from[i]);
   for (guint i = 0; to[i] != NULL; i++)
     sl_onnx_text (node, 2, to[i]);
-  sl_onnx_text (node, 4, op);
+  const char *dot = strrchr (op, '.');
+  g_autofree char *domain = dot != NULL ? g_strndup (op, (gsize) (dot - op)) : NULL;
+  sl_onnx_text (node, 4, dot != NULL ? dot + 1 : op);
+  if (domain != NULL)
+    sl_onnx_text (node, 7, domain);
   for (const char *text; (text = va_arg (attributes, const char *)) != NULL;)
     put_attribute (node, text);
   return node;

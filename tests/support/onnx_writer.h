@@ -36,6 +36,7 @@ GByteArray *sl_onnx_external_tensor (const char *name, guint type, guint rank, c
 GByteArray *sl_onnx_edge (const char *name, guint type, guint rank, const gint64 *dims);
 /**
  * sl_onnx_node: (transfer full): a NodeProto.
+ * @op: of another domain than ONNX's own with that before it, "com.microsoft.QGemm"
  * @inputs, @outputs: names with ',' between
  * @...: attributes "NAME KIND VALUE", NULL ends them: i a whole number, f a float, s a string, I and F lists with ',' between
  */

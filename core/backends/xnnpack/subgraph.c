@@ -422,6 +422,8 @@ define_unary (Builder *builder, const SlNode *node)
   uint32_t in, out;
   if (floats_only (node->op) && sl_node_input (builder->graph, node, 0)->dtype != SL_DTYPE_F32)
     return xnn_status_unsupported_parameter;
+  if (sl_node_input (builder->graph, node, 0)->rank == 0) /* XNNPACK aborts */
+    return xnn_status_unsupported_parameter;
   const enum xnn_status status = io_values (builder, node, 1, &in, &out);
   if (status != xnn_status_success)
     return status;

@@ -3,8 +3,8 @@
  * Memory plan (internal to core): places blocks with known lifetimes in one arena so that blocks alive at the
  * same time never overlap.
  */
-#ifndef SL_CORE_RUNTIME_ARENA_PLAN_H
-#define SL_CORE_RUNTIME_ARENA_PLAN_H
+#ifndef SL_CORE_GRAPH_ARENA_PLAN_H
+#define SL_CORE_GRAPH_ARENA_PLAN_H
 
 #include <glib.h>
 
@@ -23,10 +23,11 @@ typedef struct
  * @halves: two threads write a half of each block: blocks have the same middle where they can, so that the bytes of a half stay with one
  *   thread, in whose cache they are. The arena is at most a quarter larger for that
  * @lower_bound: (out): the largest sum of sizes alive at one step
+ * @fullest: (out) (nullable): that step
  *
  * Sets every offset; returns the arena's size.
  */
-gsize sl_arena_plan (SlBlock *blocks, guint n_blocks, guint n_steps, gboolean halves, gsize *lower_bound);
+gsize sl_arena_plan (SlBlock *blocks, guint n_blocks, guint n_steps, gboolean halves, gsize *lower_bound, guint *fullest);
 
 G_END_DECLS
 

@@ -7,7 +7,7 @@
  * That takes the square of the number of blocks, so only the largest are placed so. Others, of models of thousands of nodes, share slots behind
  * them: step by step, each block takes one that is free, of about its size where there is one, and a slot is as large as its largest block.
  */
-#include "core/runtime/arena_plan.h"
+#include "core/graph/arena_plan.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -79,7 +79,7 @@ find_middle (SlBlock *const *placed, guint n, const SlBlock *block, gsize limit,
 }
 
 static gsize
-largest_live_set (const SlBlock *blocks, guint n_blocks, guint n_steps)
+largest_live_set (const SlBlock *blocks, guint n_blocks, guint n_steps, guint *fullest)
 {
   g_autofree gssize *change = g_new0 (gssize, n_steps + 1);
   for (guint i = 0; i < n_blocks; i++) {
@@ -89,6 +89,8 @@ largest_live_set (const SlBlock *blocks, guint n_blocks, guint n_steps)
   gssize live = 0, most = 0;
   for (guint i = 0; i < n_steps; i++) {
     live += change[i];
+    if (fullest != NULL && (live > most || i == 0))
+      *fullest = i;
     most = MAX (most, live);
   }
   return (gsize) most;
@@ -186,7 +188,7 @@ share (SlBlock *const *blocks, guint n_blocks, guint n_steps, gsize at)
 }
 
 gsize
-sl_arena_plan (SlBlock *blocks, guint n_blocks, guint n_steps, gboolean halves, gsize *lower_bound)
+sl_arena_plan (SlBlock *blocks, guint n_blocks, guint n_steps, gboolean halves, gsize *lower_bound, guint *fullest)
 {
   g_autofree SlBlock **order = g_new (SlBlock *, n_blocks + 1);
   for (guint i = 0; i < n_blocks; i++)
@@ -200,6 +202,6 @@ sl_arena_plan (SlBlock *blocks, guint n_blocks, guint n_steps, gboolean halves, 
   }
   if (n_blocks > n_placed)
     size = share (order + n_placed, n_blocks - n_placed, n_steps, size);
-  *lower_bound = largest_live_set (blocks, n_blocks, n_steps);
+  *lower_bound = largest_live_set (blocks, n_blocks, n_steps, fullest);
   return size;
 }

@@ -2,8 +2,8 @@
 /*
  * Where intermediate tensors live (internal to core): from the order of nodes to lifetimes to one arena.
  */
-#ifndef SL_CORE_RUNTIME_LIFETIMES_H
-#define SL_CORE_RUNTIME_LIFETIMES_H
+#ifndef SL_CORE_GRAPH_LIFETIMES_H
+#define SL_CORE_GRAPH_LIFETIMES_H
 
 #include "core/graph/graph.h"
 
@@ -13,13 +13,17 @@ G_BEGIN_DECLS
  * SlMemoryPlan:
  * @bytes: size of the arena
  * @lower_bound: largest sum of tensors alive at the same time
+ * @fullest: the node at which that is
  * @in_place: nodes that write where they read
  */
 typedef struct
 {
   gsize bytes, lower_bound;
-  guint in_place;
+  guint in_place, fullest;
 } SlMemoryPlan;
+
+/** sl_roots_new: (transfer full): for each tensor the one whose bytes it shows: itself, or what it is a view of. */
+gint32 *sl_roots_new (const SlGraph *graph);
 
 /**
  * sl_memory_plan:
@@ -32,6 +36,10 @@ typedef struct
  * writes over an input of the same size that nothing reads afterwards.
  */
 void sl_memory_plan (const SlGraph *graph, const gint32 *roots, const guint8 *bound, gboolean halves, gssize *offsets, SlMemoryPlan *plan);
+
+/** sl_memory_at_once: bytes that a run of @graph takes for tensors: its inputs and outputs, and the arena that sl_memory_plan() finds for the others.
+ *  @fullest: (out): the node at which most is alive. All tensors have their bytes, the sum of which is no more than G_MAXSIZE / 4. */
+gsize sl_memory_at_once (const SlGraph *graph, guint *fullest);
 
 G_END_DECLS
 

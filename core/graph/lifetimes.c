@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Lifetimes by node, in-place writing, then core/runtime/arena_plan.c places the blocks. */
-#include "core/runtime/lifetimes.h"
+/* Lifetimes by node, in-place writing, then core/graph/arena_plan.c places the blocks. */
+#include "core/graph/lifetimes.h"
 
 #include <string.h>
 
-#include "core/ops/ops.h"
-#include "core/runtime/arena_plan.h"
+#include "core/graph/arena_plan.h"
 
 typedef struct
 {
@@ -17,6 +16,20 @@ typedef struct
   SlBlock *blocks;
   guint n_blocks, in_place;
 } Layout;
+
+gint32 *
+sl_roots_new (const SlGraph *graph)
+{
+  gint32 *roots = g_new (gint32, sl_graph_n_tensors (graph));
+  for (guint i = 0; i < sl_graph_n_tensors (graph); i++)
+    roots[i] = (gint32) i;
+  for (guint i = 0; i < sl_graph_n_nodes (graph); i++) {
+    const SlNode *node = sl_graph_node (graph, i);
+    if (sl_op_get (node->op)->is_view)
+      roots[node->outputs[0]] = roots[node->inputs[0]];
+  }
+  return roots;
+}
 
 static gboolean
 in_arena (const Layout *l, gint32 root)
@@ -93,7 +106,31 @@ sl_memory_plan (const SlGraph *graph, const gint32 *roots, const guint8 *bound, 
   for (guint i = 0; i < n_nodes; i++)
     add_outputs (&l, sl_graph_node (graph, i), (gint32) i);
   plan->in_place = l.in_place;
-  plan->bytes = sl_arena_plan (blocks, l.n_blocks, n_nodes + 1, halves, &plan->lower_bound);
+  plan->bytes = sl_arena_plan (blocks, l.n_blocks, n_nodes + 1, halves, &plan->lower_bound, &plan->fullest);
   for (guint i = 0; i < n; i++)
     offsets[i] = block_of[i] < 0 ? -1 : (gssize) blocks[block_of[i]].offset;
+}
+
+gsize
+sl_memory_at_once (const SlGraph *graph, guint *fullest)
+{
+  const guint n = sl_graph_n_tensors (graph);
+  g_autofree gint32 *roots = sl_roots_new (graph);
+  g_autofree guint8 *bound = g_new0 (guint8, n);
+  g_autofree gssize *offsets = g_new (gssize, n);
+  SlMemoryPlan plan;
+  guint n_inputs, n_outputs;
+  const gint32 *inputs = sl_graph_all_inputs (graph, &n_inputs, NULL), *outputs = sl_graph_all_outputs (graph, &n_outputs, NULL);
+  gsize edges = 0;
+  for (guint i = 0; i < n_inputs; i++) {
+    bound[roots[inputs[i]]] = 1;
+    edges += sl_graph_tensor (graph, inputs[i])->bytes;
+  }
+  for (guint i = 0; i < n_outputs; i++) {
+    bound[roots[outputs[i]]] |= sl_graph_tensor (graph, roots[outputs[i]])->data == NULL;
+    edges += sl_graph_tensor (graph, outputs[i])->bytes;
+  }
+  sl_memory_plan (graph, roots, bound, FALSE, offsets, &plan);
+  *fullest = plan.fullest;
+  return edges + plan.bytes;
 }
