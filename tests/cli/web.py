@@ -623,6 +623,54 @@ def test_hostile():
         eventually(lambda: served.get("/health").status == 200)
 
 
+def peak_bytes(served):
+    """The most memory that it has had since the last call."""
+    with open("/proc/%d/status" % served.child.pid, encoding="ascii") as file:
+        peak = 1024 * int(re.search(r"VmHWM:\s*(\d+)", file.read()).group(1))
+    with open("/proc/%d/clear_refs" % served.child.pid, "w", encoding="ascii") as file:
+        file.write("5")
+    return peak
+
+
+def ask_at_once(served, request, times):
+    answers = [None] * times
+
+    def ask(number):
+        answers[number] = served.ask(request)
+
+    threads = [threading.Thread(target=ask, args=(number,)) for number in range(times)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return [Answer(answer) for answer in answers]
+
+
+def test_ranges():
+    """Requests for parts of answers, many times over, and with more headers than anybody needs: neither costs memory."""
+    with Served(describe("parts")) as served:
+        eventually(lambda: served.get("/predictions").status == 200)
+        whole = served.get("/")
+        assert whole.status == 200
+        peak_bytes(served)
+        idle = peak_bytes(served)
+        for path in PAGES:
+            for header, status in (("bytes=" + "0-," * 2000 + "0-", 200), ("bytes=" + "0-," * 20000 + "0-", 431), ("bytes=1-", 200), ("bytes=9-1", 200)):
+                request = "GET %s HTTP/1.1\r\nHost: 127.0.0.1\r\nRange: %s\r\nIf-Range: \"x\"\r\n\r\n" % (path, header)
+                for answer in ask_at_once(served, request.encode(), 16):
+                    assert answer.status == status, (path, header[:20], answer.status)
+                    assert "content-range" not in answer.headers and len(answer.body) == int(answer.headers["content-length"]), answer.headers
+        grown = peak_bytes(served) - idle
+        assert grown < 60 << 20 or SANITIZED, "%d bytes" % grown
+        assert served.get("/", Range="bytes=1-").body == whole.body
+        for name, value in (("X", "x" * 8200), ("X" * 8200, "x"), ("Authorization", "Bearer " + "x" * 9000)):
+            answer = served.get("/", **{name: value})
+            assert answer.status == 431, answer.status
+            assert re.fullmatch(r"the request's address and headers have \d+ bytes, expected at most 8192\n", answer.text), answer.text
+        assert served.get("/?" + "x" * 8200).status == 431
+        assert served.get("/", X="x" * 7000).status == 200
+
+
 def sees_pictures(served):
     with served.stream("/stream.mjpg") as peer:
         return read_for(peer, 2).count(b"image/jpeg") >= 2

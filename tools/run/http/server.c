@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * libsoup on a main context of its own. A connection is for one request: so one limit of time bounds requests, answers and idle clients
- * alike (connections.h). Bodies of requests are thrown away as they come.
+ * alike (connections.h). Bodies of requests are thrown away as they come, requests with long headers are refused, and what asks for parts of
+ * an answer is not looked at: libsoup would make a copy for each part.
  */
 #include "tools/run/http/server.h"
 
@@ -15,6 +16,11 @@
 #include "tools/run/http/turns.h"
 
 #define TICK_MS 250
+/* Bytes of a request's line and headers together, and of an answer. libsoup alone would take 64 KiB of the former. */
+#define HEADERS_MOST 8192
+#define ANSWER_MOST (16 << 20)
+/* RFC 6585, which libsoup has no name for. */
+#define STATUS_HEADERS_TOO_LARGE 431
 #define TEXT "text/plain; charset=utf-8"
 
 struct _SlHttpServer
@@ -37,6 +43,11 @@ struct _SlHttpServer
 void
 sl_http_answer (SoupServerMessage *message, guint status, const char *type, GString *text)
 {
+  if (text->len > ANSWER_MOST) {
+    g_string_printf (text, "the answer has %" G_GSIZE_FORMAT " bytes, expected at most %d\n", text->len, ANSWER_MOST);
+    status = SOUP_STATUS_INTERNAL_SERVER_ERROR;
+    type = TEXT;
+  }
   const gsize length = text->len;
   soup_server_message_set_status (message, status, NULL);
   soup_server_message_set_response (message, type, SOUP_MEMORY_TAKE, g_string_free (text, FALSE), length);
@@ -82,21 +93,43 @@ static void
 on_request (SoupServer *soup, SoupServerMessage *message, const char *path, GHashTable *query, gpointer data)
 {
   SlHttpServer *server = data;
-  SoupMessageHeaders *headers = soup_server_message_get_response_headers (message);
-  soup_message_headers_replace (headers, "Connection", "close");
-  soup_message_headers_replace (headers, "Cache-Control", "no-store");
-  soup_message_headers_replace (headers, "X-Content-Type-Options", "nosniff");
-  soup_message_headers_replace (headers, "Cross-Origin-Resource-Policy", "same-origin");
   if (sl_gate_is_told (server->gate, message))
     sl_turns_take (server->turns, message, path, query);
   else
     answer_request (message, path, query, server);
 }
 
+/* Bytes of the request's headers, and of its address. */
+static gsize
+measure (SoupServerMessage *message)
+{
+  SoupMessageHeadersIter iter;
+  const char *name, *value;
+  g_autofree char *uri = g_uri_to_string (soup_server_message_get_uri (message));
+  gsize bytes = strlen (uri);
+  soup_message_headers_iter_init (&iter, soup_server_message_get_request_headers (message));
+  while (soup_message_headers_iter_next (&iter, &name, &value))
+    bytes += strlen (name) + strlen (value) + strlen (": \r\n");
+  return bytes;
+}
+
+/* Before a body comes. A status that is set here is the answer. */
 static void
 on_headers (SoupServer *soup, SoupServerMessage *message, const char *path, GHashTable *query, gpointer data)
 {
+  SoupMessageHeaders *asked = soup_server_message_get_request_headers (message);
+  SoupMessageHeaders *headers = soup_server_message_get_response_headers (message);
+  soup_message_headers_replace (headers, "Connection", "close");
+  soup_message_headers_replace (headers, "Cache-Control", "no-store");
+  soup_message_headers_replace (headers, "X-Content-Type-Options", "nosniff");
+  soup_message_headers_replace (headers, "Cross-Origin-Resource-Policy", "same-origin");
   soup_message_body_set_accumulate (soup_server_message_get_request_body (message), FALSE);
+  const gsize bytes = measure (message);
+  soup_message_headers_remove (asked, "Range");
+  soup_message_headers_remove (asked, "If-Range");
+  if (bytes > HEADERS_MOST)
+    sl_http_answer_text (message, STATUS_HEADERS_TOO_LARGE,
+                         "the request's address and headers have %" G_GSIZE_FORMAT " bytes, expected at most %d", bytes, HEADERS_MOST);
 }
 
 static gboolean
