@@ -74,8 +74,8 @@ class Served(Running):
             self.stop()
         assert error[0] is not None or self.status == 0, self.lines[-5:]
 
-    def connect(self, timeout=PATIENCE):
-        plain = socket.create_connection((self.host, self.port), timeout)
+    def connect(self, timeout=PATIENCE, source="127.0.0.1"):
+        plain = socket.create_connection((self.host, self.port), timeout, (source, 0) if self.host == "127.0.0.1" else None)
         return self.context.wrap_socket(plain) if self.context else plain
 
     def ask(self, request):
@@ -441,6 +441,63 @@ def answers_among(served, said):
     finally:
         for peer in peers:
             peer.close()
+
+
+def client_hello():
+    """The first words of a TLS client."""
+    context, words = ssl.create_default_context(), ssl.MemoryBIO()
+    try:
+        context.wrap_bio(ssl.MemoryBIO(), words, server_hostname="localhost").do_handshake()
+    except ssl.SSLWantReadError:
+        return words.read()
+
+
+def asked_among(served, source, request, tries):
+    """Seconds until an answer, the least of some tries, while each connection of others has said as much: @source gives the address of the number-th."""
+    took = []
+    for _ in range(tries):
+        with contextlib.ExitStack() as stack:
+            for number in range(60):
+                peer = stack.enter_context(socket.create_connection((served.host, served.port), PATIENCE, (source(number), 0)))
+                peer.sendall(request)
+            started = time.monotonic()
+            answer = served.get("/metrics", Authorization="Bearer open sesame")
+            took.append(time.monotonic() - started)
+            assert answer.status == 200, answer.status
+    return min(took)
+
+
+def test_crowds():
+    """What others do does not keep the right password, or a handshake, waiting."""
+    secret = write("crowd", b"open sesame\n")
+    os.chmod(secret, 0o600)
+    guess = b"GET /metrics HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer word\r\n\r\n"
+    with Served(describe("watched"), "--http-password-file", secret) as served:
+        descriptors = served.descriptors()
+        for source in (lambda number: "127.0.0.%d" % (2 + number), lambda number: "127.0.0.2"):
+            took = asked_among(served, source, guess, 3)
+            assert took < 1 or SANITIZED, "%.2f s" % took
+        eventually(lambda: served.descriptors() <= descriptors + 1)
+        guesses = [served.connect(source="127.0.0.3") for _ in range(40)]
+        for peer in guesses:
+            peer.sendall(guess)
+        told = [read_until(peer, b"\n").partition(b"\r\n")[0][9:12] for peer in guesses]
+        assert set(told) == {b"401", b"429"} and 8 <= told.count(b"429") < 20, told
+        eventually(lambda: served.get("/metrics", Authorization="Bearer open sesame").status == 200)
+    chain, key = certificate("crowd")
+    context = ssl.create_default_context(cafile=chain)
+    context.check_hostname = False
+    with Served(describe("veiled"), "--http-certificate", chain, "--http-key", key, context=context) as served:
+        for source in (lambda number: "127.0.0.%d" % (2 + number), lambda number: "127.0.0.2", lambda number: "127.0.0.1"):
+            for words in (b"\x16", client_hello()):
+                took = asked_among(served, source, words, 1)
+                assert took < 5 or SANITIZED, "%.2f s" % took
+        # Connections of a client that has many of them give way, not those of others.
+        with contextlib.ExitStack() as stack:
+            first = stack.enter_context(socket.create_connection((served.host, served.port), PATIENCE, ("127.0.0.2", 0)))
+            for _ in range(100):
+                stack.enter_context(socket.create_connection((served.host, served.port), PATIENCE, ("127.0.0.3", 0)))
+            assert served.get("/metrics").status == 200 and still_open(first)
 
 
 def ends_handshakes(served):

@@ -19,7 +19,10 @@
 /* Bytes of a request's line and headers together, and of an answer. libsoup alone would take 64 KiB of the former. */
 #define HEADERS_MOST 8192
 #define ANSWER_MOST (16 << 20)
-/* RFC 6585, which libsoup has no name for. */
+/* Connections that the kernel holds until they are taken. One that it cannot hold comes a second later. */
+#define BACKLOG 256
+/* RFC 6585's, which libsoup has no names for. */
+#define STATUS_TOO_MANY_REQUESTS 429
 #define STATUS_HEADERS_TOO_LARGE 431
 #define TEXT "text/plain; charset=utf-8"
 
@@ -73,7 +76,7 @@ answer_request (SoupServerMessage *message, const char *path, GHashTable *query,
   if (why != NULL) {
     const guint status = soup_server_message_get_status (message);
     if (status == SOUP_STATUS_UNAUTHORIZED && sl_gate_is_told (server->gate, message))
-      sl_turns_delay (server->turns);
+      sl_turns_delay (server->turns, message);
     sl_http_answer_text (message, status, "%s", why);
     return;
   }
@@ -93,10 +96,11 @@ static void
 on_request (SoupServer *soup, SoupServerMessage *message, const char *path, GHashTable *query, gpointer data)
 {
   SlHttpServer *server = data;
-  if (sl_gate_is_told (server->gate, message))
-    sl_turns_take (server->turns, message, path, query);
-  else
+  if (!sl_gate_is_told (server->gate, message))
     answer_request (message, path, query, server);
+  else if (!sl_turns_take (server->turns, message, path, query))
+    sl_http_answer_text (message, STATUS_TOO_MANY_REQUESTS, "%d passwords of this client wait already, as one was wrong: try again later",
+                         SL_TURNS_MOST);
 }
 
 /* Bytes of the request's headers, and of its address. */
@@ -137,6 +141,7 @@ on_tick (gpointer data)
 {
   SlHttpServer *server = data;
   sl_connections_expire (server->connections);
+  sl_turns_expire (server->turns);
   if (server->site->tick != NULL)
     server->site->tick (server->data);
   return G_SOURCE_CONTINUE;
@@ -210,6 +215,7 @@ listen_at (SlHttpServer *server, GSocketAddress *address, GError **error)
   g_autoptr (GError) reason = NULL;
   g_autoptr (GSocketAddress) bound = NULL;
   server->listener = g_socket_listener_new ();
+  g_socket_listener_set_backlog (server->listener, BACKLOG);
   if (!g_socket_listener_add_address (server->listener, address, G_SOCKET_TYPE_STREAM, G_SOCKET_PROTOCOL_TCP, NULL, &bound, &reason)) {
     g_set_error (error, SL_ERROR, SL_ERROR_OPEN, "%s; expected an address of this machine and a port that nothing else listens at",
                  reason->message);
