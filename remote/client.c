@@ -477,7 +477,9 @@ sl_remote_client_wait (SlRemoteClient *self, gint64 timeout_us, char hash[SL_REM
     continue;
   SlContract *contract = self->contract != NULL ? sl_contract_ref (self->contract) : NULL;
   g_strlcpy (hash, self->hash, SL_REMOTE_HASH);
-  if (contract == NULL && self->trouble != NULL)
+  if (contract == NULL && self->unlocked)
+    g_set_error (error, SL_ERROR, SL_ERROR_OPEN, "%s/%s: the wait for the model's contract was interrupted", self->prefix, self->model);
+  else if (contract == NULL && self->trouble != NULL)
     g_set_error (error, SL_ERROR, SL_ERROR_OPEN, "%s/%s: %s", self->prefix, self->model, self->trouble);
   else if (contract == NULL && !self->connected) {
     const SlMqttTarget *target = sl_broker_target (self->broker);

@@ -51,6 +51,34 @@ test_start_refused (void)
   test_pool_close (&pool);
 }
 
+static gpointer
+interrupt_thread (gpointer element)
+{
+  g_signal_emit_by_name (element, "interrupt");
+  return NULL;
+}
+
+/* A start that would wait for ten minutes ends when it is interrupted, before or meanwhile; the next one waits again. */
+static void
+test_interrupted (void)
+{
+  g_autoptr (GSocketListener) listener = g_socket_listener_new (); /* which says nothing */
+  const guint port = g_socket_listener_add_any_inet_port (listener, NULL, NULL);
+  g_autofree char *launch = g_strdup_printf ("slremote location=mqtt://127.0.0.1:%u/models/toy contract-timeout=600000", port);
+  g_autoptr (GError) error = NULL;
+  g_autoptr (GstElement) element = gst_object_ref_sink (gst_parse_launch (launch, &error));
+  g_assert_no_error (error);
+  g_autoptr (GstBus) bus = test_watch (element);
+  for (guint i = 0; i < 4; i++) {
+    GThread *thread = g_thread_new ("interrupt", interrupt_thread, element);
+    g_assert_cmpint (gst_element_set_state (element, GST_STATE_READY), ==, GST_STATE_CHANGE_FAILURE);
+    g_thread_join (thread);
+    test_assert_error (bus, "models/toy: the wait for the model's contract was interrupted", NULL);
+    gst_element_set_state (element, GST_STATE_NULL);
+  }
+  gst_element_set_bus (element, NULL);
+}
+
 /* Tensors that the workers' model does not take. */
 static void
 test_contradiction (void)
@@ -335,6 +363,7 @@ main (int argc, char **argv)
 {
   test_pool_init (&argc, &argv);
   g_test_add_func ("/slremote/start-refused", test_start_refused);
+  g_test_add_func ("/slremote/interrupted", test_interrupted);
   g_test_add_func ("/slremote/contradiction", test_contradiction);
   g_test_add_func ("/slremote/access", test_access);
   g_test_add_func ("/slremote/tls", test_tls);
