@@ -166,4 +166,39 @@ def test_stop_while_waiting():
         stops_well(describe("fallback", "mqtt://127.0.0.1:%d/models/toy" % port, patient + " fallback=" + model("brightest_channel.tflite")), nothing)
 
 
+def test_stop_of_a_worker():
+    """One that serves for a broker which is not there, and one that says nothing, stops, too."""
+    server, came = silent(True)
+    with server:
+        for port in (free_port(), server.getsockname()[1]):
+            child = subprocess.Popen([harness.PROGRAM, "serve", "toy=" + model("brightest_channel.tflite"), "--location", "mqtt://127.0.0.1:%d/models" % port],
+                                     stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+            line = child.stderr.readline()  # of the model, which is loaded
+            if port == server.getsockname()[1]:
+                assert came.wait(PATIENCE)
+            started = time.monotonic()
+            child.send_signal(signal.SIGTERM)
+            rest = child.stderr.read()
+            assert child.wait(PATIENCE) == 0 and time.monotonic() - started < 5, (child.returncode, line, rest)
+            child.stderr.close()
+
+
+def holds_signals(pid):
+    with open("/proc/%d/status" % pid, encoding="ascii") as file:
+        masks = [int(line.split()[1], 16) for line in file if line.startswith(("SigBlk", "SigCgt"))]
+    return any(mask >> (signal.SIGTERM - 1) & 1 for mask in masks)
+
+
+def test_early_signals():
+    """A signal that comes before anything is loaded is obeyed once it can be."""
+    path = describe("early", "mqtt://127.0.0.1:%d/models/toy" % free_port(), "contract-timeout=600000")
+    for words in (["run", path], ["serve", "toy=" + model("brightest_channel.tflite"), "--location", "mqtt://127.0.0.1:%d/models" % free_port()]):
+        child = subprocess.Popen([harness.PROGRAM, *words], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+        while not holds_signals(child.pid):
+            assert child.poll() is None, child.returncode
+        child.send_signal(signal.SIGTERM)
+        _, told = child.communicate(timeout=PATIENCE)
+        assert child.returncode == 0, (words[0], child.returncode, told)
+
+
 harness.main(globals())
