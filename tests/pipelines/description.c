@@ -288,6 +288,9 @@ static const struct
     "t.pipeline:2: [parameter a] minimum: only for type=integer and type=number; this parameter is a string" },
   { "[parameters]\na=x\\\\\n[pipeline]\nlaunch=b p=${a} ! c\n",
     "t.pipeline:4: [pipeline] launch: ${a}: ends with a backslash; a launch line cannot hold that, state it in [element NAME]" },
+  { "[parameters]\na=file:///x\n[pipeline]\nlaunch=b ! ${a}\n",
+    "t.pipeline:4: [pipeline] launch: ${a}: expected the name of an element (letters, digits, _ and -), got 'file:///x': in this place a parameter chooses "
+    "the element, nothing more" },
   { "[parameters]\na=x\ty\n[pipeline]\nlaunch=b p=${a} ! c\n",
     "t.pipeline:4: [pipeline] launch: ${a}: control character 0x09; a launch line cannot hold it" },
   { "[zne a]\npoints=0,0 1,1\n" MINIMAL, "t.pipeline:2: [zne a] points: unknown group; did you mean [zone NAME]?" },
@@ -312,6 +315,61 @@ test_mistakes (void)
 {
   for (guint i = 0; i < G_N_ELEMENTS (mistakes); i++)
     expect (mistakes[i].text, NULL, NULL, mistakes[i].message);
+}
+
+/* Whether a launch line takes @value for ${a}; any other error than that of an element's place is the test's. */
+static gboolean
+takes (const char *launch, const char *value)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (GHashTable) values = g_hash_table_new (g_str_hash, g_str_equal);
+  g_autofree char *text = g_strdup_printf ("[pipeline]\nlaunch=%s\n[parameters]\na=x\nb=\n", launch);
+  g_hash_table_insert (values, (gpointer) "a", (gpointer) value);
+  g_autoptr (SlDescription) d = parse (text, values, &error);
+  if (d == NULL)
+    g_assert_nonnull (
+      strstr (error->message, "t.pipeline:2: [pipeline] launch: ${a}: expected the name of an element (letters, digits, _ and -), got '"));
+  return d != NULL;
+}
+
+/* In the place of an element a value is a name; elsewhere it is what it likes. */
+static void
+test_element_names (void)
+{
+  const char *const elements[] = { "s ! ${a}",
+                                   "s ! ${a} name=b",
+                                   "${a} ! t",
+                                   "s ! x${a}",
+                                   "s p=1 ! q=\"two words\" ! ${a}",
+                                   "s !${a}",
+                                   "s ! \"${a}\"",
+                                   "s ! video/x-raw, width=3, list={ 1, 2 } ! ${a}",
+                                   "s p=${b} ${a}",
+                                   "s p=\\  ${a}",
+                                   "s p = 3 ${a} ! t",
+                                   "( s ! ${a} )",
+                                   "s p=a/b ! ${a} name=c" };
+  const char *const others[] = { "s ! t p=${a}",
+                                 "s ! t p=\"${a}\"",
+                                 "s ! t p='b ${a}'",
+                                 "s ! t p = ${a}",
+                                 "s ! video/x-raw,width=3,${a} ! t",
+                                 "s ! video/x-raw(memory:${a}), list={ ${a}, ${a} } ! t",
+                                 "s ! t p=/b/${a}",
+                                 "file:///b/${a} ! t",
+                                 "s ! t p={ x, ${a} }" };
+  const char *const bad[] = { "file:///tmp/x", "rtsp://h/x", "t.", "video/x-raw", "fakesink sync=false", "a ! b", "", "a=b", "(", "\"a\"",
+                              "a/b",           "x:y",        "ä",  "-.-" };
+  for (guint i = 0; i < G_N_ELEMENTS (elements); i++) {
+    g_assert_true (takes (elements[i], "fake-Sink_2"));
+    for (guint k = 0; k < G_N_ELEMENTS (bad); k++)
+      if (takes (elements[i], bad[k]))
+        g_error ("'%s' is taken for an element in '%s'", bad[k], elements[i]);
+  }
+  for (guint i = 0; i < G_N_ELEMENTS (others); i++)
+    for (guint k = 0; k < G_N_ELEMENTS (bad); k++)
+      if (!takes (others[i], bad[k]))
+        g_error ("'%s' is not taken in '%s'", bad[k], others[i]);
 }
 
 /* Passwords in the wrong place are in no message. */
@@ -526,6 +584,7 @@ main (int argc, char **argv)
   g_test_add_func ("/description/parameters", test_parameters);
   g_test_add_func ("/description/environment", test_environment);
   g_test_add_func ("/description/values-are-words", test_values_are_words);
+  g_test_add_func ("/description/element-names", test_element_names);
   g_test_add_func ("/description/regions", test_regions);
   g_test_add_func ("/description/mistakes", test_mistakes);
   g_test_add_func ("/description/secrets", test_secrets);
