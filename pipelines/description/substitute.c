@@ -78,6 +78,23 @@ go_on (Place *place, char c)
   }
 }
 
+guint
+sl_launch_count (const char *launch)
+{
+  Place place = { .element = TRUE };
+  gboolean within = FALSE; /* a word that was counted */
+  guint n = 0;
+  for (; *launch != '\0'; launch++) {
+    const gboolean before = place.element && !place.assigned && place.quote == 0;
+    n -= *launch == '=' && before && within ? 1 : 0; /* it was a property's name */
+    const gboolean begins = before && !within && is_name (*launch);
+    n += begins || (before && *launch == '(') ? 1 : 0;
+    go_on (&place, *launch);
+    within = (within || begins) && place.element && is_name (*launch);
+  }
+  return n;
+}
+
 static gboolean
 check_element (const char *value, GError **error)
 {

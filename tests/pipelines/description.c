@@ -502,6 +502,12 @@ test_sizes (void)
     g_string_append (big, "# comment\n");
   g_autofree char *path = save ("big.pipeline", big->str);
   expect_file (path, "expected at most 1048576");
+  g_string_assign (big, "[pipeline]\nlaunch=e");
+  while (big->len <= 262144 + 20)
+    g_string_append (big, " p=1");
+  g_autoptr (GError) long_line = NULL;
+  g_assert_null (parse (big->str, NULL, &long_line));
+  g_assert_nonnull (strstr (long_line->message, "t.pipeline:2: [pipeline] launch: expected at most 262144 bytes, got 2621"));
   for (guint i = 1; i < 16; i++)
     g_string_append_printf (bomb, "p%u=${p%u}${p%u}${p%u}${p%u}${p%u}\n", i, i - 1, i - 1, i - 1, i - 1, i - 1);
   g_string_append (bomb, MINIMAL);
@@ -528,6 +534,34 @@ test_sizes (void)
   g_clear_error (&error);
   g_assert_null (parse (crowd->str, NULL, &error));
   g_assert_nonnull (strstr (error->message, "more than 4096 properties of elements"));
+}
+
+/* Elements are counted, however they are written, and nothing else is. */
+static void
+test_many_elements (void)
+{
+  static const struct
+  {
+    const char *piece;
+    guint pieces; /* that are just too many */
+  } rows[] = {
+    { " ! e", 1000 },       { " e", 1000 }, { " e p=1 q=\"a b ! c\" r=x", 1000 }, { " ( e ! e )", 334 }, { "!e", 1000 },
+    { " ! a/b,c=d", 1000 }, { "( ", 1000 },
+  };
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
+    for (guint less = 0; less < 2; less++) {
+      g_autoptr (GError) error = NULL;
+      g_autoptr (GString) text = g_string_new ("[pipeline]\nlaunch=e");
+      for (guint k = 0; k < rows[i].pieces - less; k++)
+        g_string_append (text, rows[i].piece);
+      g_string_append_c (text, '\n');
+      g_autoptr (SlDescription) d = parse (text->str, NULL, &error);
+      if ((d != NULL) != (less == 1))
+        g_error ("%u times '%s': %s", rows[i].pieces - less, rows[i].piece, error != NULL ? error->message : "taken");
+      if (d == NULL)
+        g_assert_cmpstr (error->message, ==,
+                         "t.pipeline:2: [pipeline] launch: more than 1000 elements, caps among them; expected several descriptions");
+    }
 }
 
 /* A file that uses everything, broken at random: an answer or a sentence, never anything else (sanitizers and valgrind watch). */
@@ -593,6 +627,7 @@ main (int argc, char **argv)
   g_test_add_func ("/description/includes", test_includes);
   g_test_add_func ("/description/include-limits", test_include_limits);
   g_test_add_func ("/description/sizes", test_sizes);
+  g_test_add_func ("/description/many-elements", test_many_elements);
   g_test_add_func ("/description/mutations", test_mutations);
   const int status = g_test_run ();
   g_autofree char *command = g_strdup_printf ("rm -rf '%s'", folder);
