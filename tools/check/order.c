@@ -205,10 +205,11 @@ check_displaced (GstElement *user, GHashTable *told, GArray *findings)
   }
   for (guint i = 0; at != NULL && i < between->len; i++)
     if (g_hash_table_add (told, between->pdata[i]))
-      sl_findings_add (findings, SL_FINDING_ADVICE,
-                       GST_OBJECT_NAME (cropper_of (between->pdata[i]) != NULL ? (gpointer) cropper_of (between->pdata[i]) : between->pdata[i]),
-                       "behind the model it moves what is in the picture: the boxes that %s gets may not fit any more; put it before the model",
-                       GST_OBJECT_NAME (user));
+      sl_findings_add (
+        findings, SL_FINDING_ADVICE,
+        GST_OBJECT_NAME (cropper_of (between->pdata[i]) != NULL ? (gpointer) cropper_of (between->pdata[i]) : between->pdata[i]),
+        "behind the model it moves what is in the picture: the boxes that %s gets may not fit any more; put it before the model",
+        GST_OBJECT_NAME (user));
   gst_clear_object (&at);
 }
 
