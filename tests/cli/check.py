@@ -231,9 +231,10 @@ def test_displaced():
 
 def test_ranges():
     """Values that a property does not take are no values: GObject would go on with the default."""
-    for launch, says in ((LOOKS.replace("name=p", "name=p threshold=7") + "fakesink", "threshold: expected a number in -1..1, got 7.000000"),
-                         ("videotestsrc num-buffers=-5 ! fakesink", "num-buffers: expected an integer in -1..2147483647, got -5")):
-        has(check(described(launch), status=1), "problem", "description", "check.pipeline:4: [pipeline] launch: " + says)
+    others = "check.pipeline:4: [pipeline] launch: num-buffers: expected an integer in -1..2147483647, got -5"
+    for launch, who, says in ((LOOKS.replace("name=p", "name=p threshold=7") + "fakesink", "postprocess", "threshold=7: expected a number in -1..1"),
+                              ("videotestsrc num-buffers=-5 ! fakesink", "description", others)):
+        has(check(described(launch), status=1), "problem", who, says)
         result = run("run", work("check.pipeline"))
         assert result.status == 1 and says in result.err and "GLib" not in result.err, result
 
