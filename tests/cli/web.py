@@ -18,7 +18,7 @@ import time
 import harness
 from browser import Browser
 from harness import SANITIZED, Skip, model, run, work, write
-from running import PATIENCE, Running
+from running import PATIENCE, Running, eventually
 
 sys.path.insert(0, os.path.join(harness.ROOT, "tests", "support"))
 import schema  # noqa: E402
@@ -123,16 +123,6 @@ def read_until(peer, marker, times=1):
         assert piece, "ended before %r: %r" % (marker, data[-200:])
         data += piece
     return data
-
-
-def eventually(what, patience=PATIENCE):
-    deadline = time.monotonic() + patience
-    while True:
-        value = what()
-        if value:
-            return value
-        assert time.monotonic() < deadline, "never: %s" % what
-        time.sleep(0.05)
 
 
 def jpeg_size(data):
@@ -481,7 +471,10 @@ def test_crowds():
         guesses = [served.connect(source="127.0.0.3") for _ in range(40)]
         for peer in guesses:
             peer.sendall(guess)
-        told = [read_until(peer, b"\n").partition(b"\r\n")[0][9:12] for peer in guesses]
+        answers = [b"".join(iter(lambda peer=peer: peer.recv(1 << 16), b"")) for peer in guesses]
+        told = [answer[9:12] for answer in answers]
+        refused = [Answer(answer).text for answer in answers if answer[9:12] == b"429"]
+        assert set(refused) == {"24 passwords of this client wait already, as one was wrong: try again later\n"}, refused
         assert set(told) == {b"401", b"429"} and 8 <= told.count(b"429") < 20, told
         eventually(lambda: served.get("/metrics", Authorization="Bearer open sesame").status == 200)
     chain, key = certificate("crowd")

@@ -15,7 +15,7 @@ import urllib.request
 
 import harness
 from harness import Skip, model, work, write
-from running import PATIENCE, Running
+from running import PATIENCE, Running, eventually
 
 CAMERA = "videotestsrc is-live=true pattern=blue ! video/x-raw,format=RGB,width=64,height=48,framerate=25/1 ! slnormalize"
 
@@ -23,16 +23,6 @@ CAMERA = "videotestsrc is-live=true pattern=blue ! video/x-raw,format=RGB,width=
 def free_port():
     with socket.create_server(("127.0.0.1", 0)) as taken:
         return taken.getsockname()[1]
-
-
-def eventually(what):
-    deadline = time.monotonic() + PATIENCE
-    while True:
-        value = what()
-        if value:
-            return value
-        assert time.monotonic() < deadline, "never: %s" % what
-        time.sleep(0.05)
 
 
 @contextlib.contextmanager

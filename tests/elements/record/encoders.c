@@ -144,6 +144,7 @@ test_wrong_times (void)
   gst_message_parse_warning (told, &warning, NULL);
   gst_message_unref (told);
   record_assert_contains (warning->message, " cannot be encoded by jpegenc: a frame of 360");
+  record_assert_contains (warning->message, " s came out, expected ");
   record_assert_contains (warning->message, " s, as went in; choose another encoder; nothing is recorded");
   g_signal_emit_by_name (fixture.element, "record", "now");
   push_number (&fixture, 10001);
