@@ -3,13 +3,10 @@
  * The state machine: what is known of each object, and where it is to each region. Memory is taken once, for the objects that were there
  * at the same time at most.
  */
-#include "analyze/analyzer.h"
+#include "analyze/analyzer_types.h"
 
 #include <math.h>
 #include <string.h>
-
-#include "analyze/counts.h"
-#include "analyze/heat.h"
 
 #define SECOND 1e9
 /* Seconds between two views of the heat map. */
@@ -17,72 +14,15 @@
 /* A box that goes on as another differs in size by at most this factor, and in place by this part of its size. */
 #define RELINK_SIZE 2
 #define RELINK_DISTANCE 0.5
+/* Seconds without a frame after which objects may go on; how many sizes of its box one may move in each, and in all. */
+#define CARRY_MOST 60
+#define CARRY_SPEED 2
+#define CARRY_FARTHEST 2
 /* Most boxes that are kept of an object that waits for what it is. */
 #define MOST_WAITED 256
 
 const SlAnalyzerSettings sl_analyzer_defaults = {
   .anchor = SL_ANCHOR_BOTTOM, .confirm = 2, .margin = 0.02, .patience = 2, .relink = 0.5, .still = 0.25, .interval = 60
-};
-
-/* A box of an object. */
-typedef struct
-{
-  gdouble corners[4];
-  guint64 time;
-} Sighting;
-
-/* @heir_of: the object that this one may be under another id, 0 = none. Until that one is back, or gone for good, this one waits beside it
- * without a state of its own, and @waited (of Sighting) says where it was meanwhile. @corners: its last box, in pixels; @rest_x, @rest_y: where it has been, more or
- * less, since @rest_since; @here: in the frame at hand */
-typedef struct
-{
-  gint32 id, heir_of;
-  const char *label; /* interned; that of its first box */
-  GArray *waited;    /* (nullable) */
-  gdouble corners[4];
-  gdouble rest_x, rest_y;
-  guint64 rest_since, seen;
-  gboolean here;
-} Known;
-
-/* An object to a region: @side: 1 = inside, or right of the line, -1 = outside, or left of it, 0 = of a line, not known yet; @through: passes through
- * the line's segment since the side was sure, those to the right less those to the left; @other: times in a row that it was seen on the
- * other side, the first of them at @other_since. */
-typedef struct
-{
-  gboolean counts; /* by its class */
-  gboolean has_point, told_dwell, told_behind;
-  gint side, through;
-  SlRegionPoint point;
-  guint class;
-  guint other;
-  guint64 since, other_since; /* @since: inside */
-} Place;
-
-typedef struct
-{
-  const SlRegion *spec;
-  SlArea area;
-  SlCounts counts;
-  guint64 empty_since, last_left;
-  gboolean told_empty;
-} Region;
-
-struct _SlAnalyzer
-{
-  SlRegions *specs;
-  SlAnalyzerSettings settings;
-  gint width, height;
-  guint n_regions, n_known, room;
-  Region *regions;
-  Known *known;
-  Place *places; /* n_regions of each object */
-  gboolean begun, forgetting;
-  guint64 now, last, interval_since, heat_since;
-  SlHeat *heat; /* (nullable) */
-  GArray *events, *presences, *fresh;
-  SlRegionView *views;
-  SlAnalysis analysis;
 };
 
 static gdouble
@@ -116,7 +56,15 @@ sl_analyzer_new (SlRegions *regions, const SlAnalyzerSettings *settings)
 void
 sl_analyzer_forget (SlAnalyzer *self)
 {
-  self->forgetting = TRUE;
+  self->forgetting = self->forgetting || !self->resumed;
+}
+
+void
+sl_analyzer_set_utc (SlAnalyzer *self, gint64 utc)
+{
+  self->utc = utc;
+  if (self->analysis.since == 0)
+    self->analysis.since = utc;
 }
 
 void
@@ -125,7 +73,7 @@ sl_analyzer_set_size (SlAnalyzer *self, gint width, gint height)
   const guint columns = (guint) CLAMP (self->settings.heat_columns, 0, SL_HEAT_MOST);
   if (width == self->width && height == self->height)
     return;
-  self->forgetting = TRUE;
+  sl_analyzer_forget (self);
   self->width = MAX (width, 1);
   self->height = MAX (height, 1);
   for (guint i = 0; i < self->n_regions; i++)
@@ -146,7 +94,7 @@ place_of (SlAnalyzer *self, guint known, guint region)
 static void
 add_event (SlAnalyzer *self, SlAnalysisEventKind kind, guint region, const Known *object, gdouble seconds)
 {
-  const SlAnalysisEvent event = { kind, region, object != NULL ? object->id : 0, object != NULL ? object->label : NULL, seconds };
+  const SlAnalysisEvent event = { kind, region, object != NULL ? MAX (object->id, 0) : 0, object != NULL ? object->label : NULL, seconds };
   g_array_append_val (self->events, event);
 }
 
@@ -217,7 +165,7 @@ remove_known (SlAnalyzer *self, guint i)
   for (guint r = 0; r < self->n_regions; r++) {
     Place *place = place_of (self, i, r);
     if (self->regions[r].spec->kind == SL_REGION_ZONE && place->side > 0)
-      leave (self, r, object, place, place->other > 0 ? place->other_since : object->seen);
+      leave (self, r, object, place, place->other > 0 ? place->other_since : object->carried ? object->gone : object->seen);
     else if (self->regions[r].spec->kind == SL_REGION_LINE && place->other > 0)
       change_side (self, r, object, place, -place->side);
   }
@@ -279,6 +227,7 @@ see (SlAnalyzer *self, guint i, const gdouble corners[4], guint64 time)
   memcpy (object->corners, corners, sizeof object->corners);
   object->seen = time;
   object->here = TRUE;
+  object->carried = FALSE;
   if (object->waited != NULL && object->waited->len < MOST_WAITED) {
     Sighting sighting = { .time = time };
     memcpy (sighting.corners, corners, sizeof sighting.corners);
@@ -302,13 +251,13 @@ find_known (const SlAnalyzer *self, gint32 id)
   return -1;
 }
 
-/* Two boxes that are about as large and about in the same place; how far they are from each other, below 0 = they are not. */
+/* Two boxes that are about as large, and not farther from each other than so many @sizes; how far they are, below 0 = they are not. */
 static gdouble
-likeness (const gdouble a[4], const gdouble b[4])
+likeness (const gdouble a[4], const gdouble b[4], gdouble sizes)
 {
   const gdouble side_a = (a[2] - a[0] + a[3] - a[1]) / 2, side_b = (b[2] - b[0] + b[3] - b[1]) / 2;
   const gdouble distance = hypot ((a[0] + a[2] - b[0] - b[2]) / 2, (a[1] + a[3] - b[1] - b[3]) / 2);
-  if (MAX (side_a, side_b) > RELINK_SIZE * MIN (side_a, side_b) || distance > RELINK_DISTANCE * (side_a + side_b) / 2)
+  if (MAX (side_a, side_b) > RELINK_SIZE * MIN (side_a, side_b) || distance > sizes * (side_a + side_b) / 2)
     return -1;
   return distance;
 }
@@ -330,13 +279,32 @@ find_lost (const SlAnalyzer *self, const SlObjectView *object, const gdouble cor
   gint32 best = 0;
   for (guint i = 0; i < self->n_known; i++) {
     const Known *lost = &self->known[i];
-    if (lost->here || lost->heir_of > 0 || seconds_between (lost->seen, time) > self->settings.relink
+    if (lost->here || lost->carried || lost->heir_of > 0 || seconds_between (lost->seen, time) > self->settings.relink
         || strcmp (lost->label, object->label) != 0)
       continue;
-    const gdouble distance = likeness (lost->corners, corners);
+    const gdouble distance = likeness (lost->corners, corners, RELINK_DISTANCE);
     if (distance >= 0 && distance < least && !has_heir (self, lost->id)) {
       least = distance;
       best = lost->id;
+    }
+  }
+  return best;
+}
+
+/* The object from before a time without frames that goes on as @object; below 0 = there is none. */
+static gint
+find_carried (const SlAnalyzer *self, const SlObjectView *object, const gdouble corners[4])
+{
+  gdouble least = HUGE_VAL;
+  gint best = -1;
+  for (guint i = 0; i < self->n_known; i++) {
+    const Known *known = &self->known[i];
+    if (!known->carried || strcmp (known->label, object->label) != 0)
+      continue;
+    const gdouble distance = likeness (known->corners, corners, MIN (RELINK_DISTANCE + CARRY_SPEED * self->gap, CARRY_FARTHEST));
+    if (distance >= 0 && distance < least) {
+      least = distance;
+      best = (gint) i;
     }
   }
   return best;
@@ -383,8 +351,15 @@ see_objects (SlAnalyzer *self, const SlObjectView *objects, guint n, guint64 tim
   }
   for (guint i = 0; i < self->fresh->len; i++) {
     const SlObjectView *object = g_array_index (self->fresh, const SlObjectView *, i);
-    if (find_known (self, object->object_id) < 0 && read_corners (self, object, corners))
+    if (find_known (self, object->object_id) >= 0 || !read_corners (self, object, corners))
+      continue;
+    const gint carried = find_carried (self, object, corners);
+    if (carried < 0) {
       add_known (self, object, corners, time);
+    } else {
+      self->known[carried].id = object->object_id;
+      see (self, (guint) carried, corners, time);
+    }
   }
 }
 
@@ -542,7 +517,8 @@ watch_zone (SlAnalyzer *self, guint r, guint64 time)
     const gdouble seconds = seconds_between (place->since, time);
     const gdouble still = seconds_between (MAX (place->since, object->rest_since), time);
     const SlPresence presence = { object->id, r, seconds };
-    g_array_append_val (self->presences, presence);
+    if (object->id > 0)
+      g_array_append_val (self->presences, presence);
     view->longest = MAX (view->longest, seconds);
     if (object->here && is_due (region->spec->dwell_after, seconds, &place->told_dwell))
       add_event (self, SL_EVENT_DWELL, r, object, seconds);
@@ -554,8 +530,8 @@ watch_zone (SlAnalyzer *self, guint r, guint64 time)
     add_event (self, SL_EVENT_EMPTY, r, NULL, view->empty);
 }
 
-static void
-update_views (SlAnalyzer *self, guint64 time)
+void
+sl_analyzer_update_views (SlAnalyzer *self, guint64 time)
 {
   g_array_set_size (self->presences, 0);
   for (guint r = 0; r < self->n_regions; r++) {
@@ -632,16 +608,52 @@ start_clock (SlAnalyzer *self, guint64 time)
   }
 }
 
+/* This clock goes on behind the last frame of the analyzer before, and the time since then. */
+static void
+resume (SlAnalyzer *self, guint64 time)
+{
+  const gint64 us = self->utc > self->resumed_utc && self->resumed_utc > 0 ? self->utc - self->resumed_utc : 0;
+  self->offset = self->last + (guint64) MIN (us, G_GINT64_CONSTANT (3600000000)) * 1000 - time;
+  self->begun = us <= CARRY_MOST * G_USEC_PER_SEC;
+  self->forgetting = !self->begun || self->width != self->resumed_width || self->height != self->resumed_height;
+}
+
+/* Nobody could see objects while no frame came, so that they are not gone for that: they go on where one like them is seen next. Those that
+ * are not seen have left when they were seen last. */
+static void
+carry_over (SlAnalyzer *self, guint64 time)
+{
+  const gdouble gap = seconds_between (self->last, time);
+  if (!self->begun || (!self->resumed && (gap <= MAX (self->settings.patience, 1) || gap > CARRY_MOST)))
+    return;
+  self->gap = gap;
+  for (guint i = self->n_known; i > 0; i--) {
+    Known *known = &self->known[i - 1];
+    if (known->heir_of > 0) {
+      drop_known (self, i - 1);
+    } else if (!known->carried) {
+      known->carried = TRUE;
+      known->gone = known->seen;
+      known->seen = time;
+    }
+  }
+}
+
 const SlAnalysis *
 sl_analyzer_update (SlAnalyzer *self, const SlObjectView *objects, guint n, guint64 time)
 {
   g_return_val_if_fail (self->width > 0, &self->analysis);
   g_array_set_size (self->events, 0);
+  if (self->resumed)
+    resume (self, time);
+  time = (gint64) (time + self->offset) > 0 ? time + self->offset : 0;
   if (self->forgetting || time < self->last)
     forget_all (self);
   if (!self->begun || time < self->last)
     start_clock (self, time);
   self->now = time;
+  carry_over (self, time);
+  self->resumed = FALSE;
   pass_time (self, time);
   see_objects (self, objects, n, time);
   settle_heirs (self, time);
@@ -649,7 +661,7 @@ sl_analyzer_update (SlAnalyzer *self, const SlObjectView *objects, guint n, guin
   end_interval (self, time);
   place_objects (self, time);
   heat_up (self, time);
-  update_views (self, time);
+  sl_analyzer_update_views (self, time);
   self->begun = TRUE;
   self->last = time;
   return &self->analysis;

@@ -51,11 +51,19 @@ void sl_analyzer_free (SlAnalyzer *analyzer);
 void sl_analyzer_set_size (SlAnalyzer *analyzer, gint width, gint height);
 /** sl_analyzer_forget: objects are gone: they leave their zones with the next update. For streams that jump. */
 void sl_analyzer_forget (SlAnalyzer *analyzer);
+/** sl_analyzer_set_utc: @utc, microseconds since 1970, is that of the frame to come, and since when it counts where nothing is known yet. */
+void sl_analyzer_set_utc (SlAnalyzer *analyzer, gint64 utc);
 /** sl_analyzer_update: a frame at @time (nanoseconds; where it runs backwards objects are forgotten) with @n objects, of which those with an
  *  id count. Returns: (transfer none): the state then, with the events of this frame; valid until the next update. */
 const SlAnalysis *sl_analyzer_update (SlAnalyzer *analyzer, const SlObjectView *objects, guint n, guint64 time);
 /** sl_analyzer_last: (transfer none): what the last update returned, or the state before the first. */
 const SlAnalysis *sl_analyzer_last (const SlAnalyzer *analyzer);
+/** sl_analyzer_save: (transfer full): what it knows, as text: counts, times, objects; not the heat map. */
+char *sl_analyzer_save (const SlAnalyzer *analyzer);
+/** sl_analyzer_restore: goes on from @text, which another one saved, before the first update: counts of regions of the same kind and name
+ *  go on, and objects where one of their class and about their size is in about their place, at most a minute later. FALSE with @error
+ *  set (SL_ERROR_FORMAT) when @text is damaged or of something else; nothing has changed then. */
+gboolean sl_analyzer_restore (SlAnalyzer *analyzer, const char *text, GError **error);
 /** sl_analyzer_regions: (transfer none) */
 const SlRegions *sl_analyzer_regions (const SlAnalyzer *analyzer);
 

@@ -32,8 +32,9 @@ typedef struct
   char *regions;               /* object lock */
   SlAnalyzerSettings settings; /* object lock */
   gboolean post_messages;      /* object lock */
-  GMutex lock;                 /* of what the analyzer knows, which "counts" reads */
+  GMutex lock;                 /* of what the analyzer knows, which "counts" reads, and of the two texts */
   SlAnalyzer *analyzer;        /* (nullable): while started */
+  char *resume, *kept;         /* (nullable): what the next start goes on from, what the analyzer of the last one knew */
   /* The rest is the streaming thread's. */
   SlPredictionReader reader;
   SlBytePool pool;
@@ -73,6 +74,7 @@ anchor_get_type (void)
 
 #define AT(member) G_STRUCT_OFFSET (SlAnalyze, member)
 #define PROP_COUNTS (G_N_ELEMENTS (properties) + 1)
+#define PROP_KEPT (G_N_ELEMENTS (properties) + 2)
 
 static const SlProperty properties[] = {
   { "regions", "Regions",
@@ -138,11 +140,23 @@ read_counts (SlAnalyze *self)
   g_value_init (&regions, GST_TYPE_LIST);
   g_mutex_lock (&self->lock);
   const SlAnalysis *analysis = self->analyzer != NULL ? sl_analyzer_last (self->analyzer) : NULL;
+  const gint64 since = analysis != NULL ? analysis->since : 0;
   for (guint i = 0; analysis != NULL && i < analysis->n_regions; i++)
     append_structure (&regions, region_counts (&analysis->regions[i]));
   g_mutex_unlock (&self->lock);
   gst_structure_take_value (counts, "regions", &regions);
+  gst_structure_set (counts, "since", G_TYPE_INT64, since, NULL);
   return counts;
+}
+
+/* (transfer full) (nullable) */
+static char *
+dup_kept (SlAnalyze *self)
+{
+  g_mutex_lock (&self->lock);
+  char *kept = self->analyzer != NULL ? sl_analyzer_save (self->analyzer) : g_strdup (self->resume != NULL ? self->resume : self->kept);
+  g_mutex_unlock (&self->lock);
+  return kept;
 }
 
 static void
@@ -152,8 +166,28 @@ sl_analyze_get_property (GObject *object, guint id, GValue *value, GParamSpec *s
     g_value_take_boxed (value, read_counts ((SlAnalyze *) object));
     return;
   }
+  if (id == PROP_KEPT) {
+    g_value_take_string (value, dup_kept ((SlAnalyze *) object));
+    return;
+  }
   GST_OBJECT_LOCK (object);
   sl_property_get (object, &properties[id - 1], value);
+  GST_OBJECT_UNLOCK (object);
+}
+
+static void
+sl_analyze_set_property (GObject *object, guint id, const GValue *value, GParamSpec *spec)
+{
+  SlAnalyze *self = (SlAnalyze *) object;
+  if (id == PROP_KEPT) {
+    g_mutex_lock (&self->lock);
+    g_free (self->resume);
+    self->resume = g_value_dup_string (value);
+    g_mutex_unlock (&self->lock);
+    return;
+  }
+  GST_OBJECT_LOCK (object);
+  sl_property_set (object, &properties[id - 1], value);
   GST_OBJECT_UNLOCK (object);
 }
 
@@ -258,6 +292,7 @@ sl_analyze_transform_ip (GstBaseTransform *base, GstBuffer *buffer)
   sl_prediction_reader_read (&self->reader, buffer, &prediction);
   watch_ids (self, &prediction);
   g_mutex_lock (&self->lock);
+  sl_analyzer_set_utc (self->analyzer, g_get_real_time ());
   const SlAnalysis *analysis = sl_analyzer_update (self->analyzer, prediction.objects, prediction.n_objects, time);
   g_mutex_unlock (&self->lock);
   sl_buffer_set_analysis (buffer, analysis, TRUE, &self->pool);
@@ -310,7 +345,12 @@ sl_analyze_start (GstBaseTransform *base)
   }
   g_mutex_lock (&self->lock);
   self->analyzer = sl_analyzer_new (regions, &settings);
+  if (self->resume != NULL)
+    sl_analyzer_restore (self->analyzer, self->resume, &error);
+  g_clear_pointer (&self->resume, g_free);
   g_mutex_unlock (&self->lock);
+  if (error != NULL)
+    GST_ELEMENT_WARNING (self, RESOURCE, SETTINGS, ("kept: %s: counts begin at 0", error->message), (NULL));
   self->last = GST_CLOCK_TIME_NONE;
   self->without_ids = 0;
   self->ids_settled = self->classes_known = FALSE;
@@ -322,6 +362,8 @@ sl_analyze_stop (GstBaseTransform *base)
 {
   SlAnalyze *self = (SlAnalyze *) base;
   g_mutex_lock (&self->lock);
+  g_free (self->kept);
+  self->kept = self->analyzer != NULL ? sl_analyzer_save (self->analyzer) : NULL;
   g_clear_pointer (&self->analyzer, sl_analyzer_free);
   g_mutex_unlock (&self->lock);
   sl_byte_pool_clear (&self->pool);
@@ -335,6 +377,8 @@ sl_analyze_finalize (GObject *object)
   sl_prediction_reader_clear (&self->reader);
   g_string_free (self->line, TRUE);
   g_mutex_clear (&self->lock);
+  g_free (self->resume);
+  g_free (self->kept);
   sl_properties_clear (object, properties, G_N_ELEMENTS (properties));
   G_OBJECT_CLASS (sl_analyze_parent_class)->finalize (object);
 }
@@ -348,14 +392,22 @@ sl_analyze_class_init (SlAnalyzeClass *klass)
   object_class->finalize = sl_analyze_finalize;
   sl_properties_install (object_class, properties, G_N_ELEMENTS (properties));
   object_class->get_property = sl_analyze_get_property;
+  object_class->set_property = sl_analyze_set_property;
   g_object_class_install_property (
     object_class, PROP_COUNTS,
     g_param_spec_boxed (
       "counts", "Counts",
-      "What is counted now: a structure whose list regions has a structure zone or line for each region, with name (string), "
+      "What is counted now: a structure with since (int64, microseconds since 1970, 0 before the first frame), whose list regions has a structure zone or line for each region, with name (string), "
       "inside (uint), entered, left (uint64, of a line those who crossed it to its right and to its left), longest, mean-dwell, "
       "empty (double, seconds) and the list classes of structures class with label, inside, entered, left",
       GST_TYPE_STRUCTURE, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
+  g_object_class_install_property (
+    object_class, PROP_KEPT,
+    g_param_spec_string (
+      "kept", "Kept",
+      "What is known, as text: counts, times and objects, now or when the element stopped last. Set before the start, counts "
+      "go on from there, of regions of the same kind and name",
+      NULL, G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS));
   gst_element_class_add_static_pad_template (element_class, &sink_template);
   gst_element_class_add_static_pad_template (element_class, &src_template);
   sl_element_class_describe (

@@ -56,6 +56,7 @@ typedef struct
   gint max_results, top_k;
   char *decoder, *labels, *classes, *source;
   gboolean post_messages, track;
+  gint next_id;
 } Settings;
 
 typedef struct
@@ -138,6 +139,7 @@ static const SlProperty properties[] = {
     "Give objects ids that stay with them from frame to frame, in every output. Boxes below threshold, down to 0.1, are then reported "
     "where they continue an object; sltrack does the same on video with more to choose. Objects inside objects are not followed",
     SL_PROPERTY_BOOL, AT (track), 0, 0, FALSE, NULL, TRUE },
+  { "next-id", "Next id", SL_TRACKING_NEXT_ID_HELP, SL_PROPERTY_INT, AT (next_id), 1, G_MAXINT, 1 },
 };
 
 /* Tracking also wants the boxes that are too unsure to be reported by themselves. */
@@ -505,6 +507,15 @@ post_prediction (SlPostprocess *self, const SlPredictionView *prediction)
   gst_element_post_message (GST_ELEMENT (self), gst_message_new_element (GST_OBJECT (self), structure));
 }
 
+/* A quarter of room, for lines with some digits more. */
+static void
+reserve (GString *line)
+{
+  const gsize length = line->len;
+  g_string_set_size (line, length + length / 4);
+  g_string_truncate (line, length);
+}
+
 /* Takes @buffer. */
 static GstFlowReturn
 push_line (SlPostprocess *self, GstBuffer *buffer, const SlFrameMeta *meta, const SlPredictionView *prediction)
@@ -516,6 +527,7 @@ push_line (SlPostprocess *self, GstBuffer *buffer, const SlFrameMeta *meta, cons
     sl_prediction_append_json (self->line, prediction);
     g_string_append_c (self->line, '\n');
   }
+  reserve (self->line);
   if (self->line->len == 0)
     return push_gap (self, buffer);
   GstBuffer *out = sl_byte_pool_take (&self->bytes, self->line->str, self->line->len);
@@ -624,6 +636,15 @@ gather_tiles (SlPostprocess *self, const SlFrameMeta *meta, SlPredictionView *pr
 }
 
 /* Takes @buffer, which holds tensors. */
+static void
+follow (SlPostprocess *self, SlPredictionView *prediction, GstClockTime time)
+{
+  sl_tracking_run (&self->tracking, prediction, time);
+  GST_OBJECT_LOCK (self);
+  self->settings.next_id = sl_tracker_next_id (self->tracking.tracker);
+  GST_OBJECT_UNLOCK (self);
+}
+
 static GstFlowReturn
 take_tensors (SlPostprocess *self, GstBuffer *buffer)
 {
@@ -648,7 +669,7 @@ take_tensors (SlPostprocess *self, GstBuffer *buffer)
   }
   self->frame++;
   if (self->track)
-    sl_tracking_run (&self->tracking, &prediction, GST_BUFFER_PTS (buffer));
+    follow (self, &prediction, GST_BUFFER_PTS (buffer));
   sl_prediction_signal_emit (self, predictions_signal, &prediction);
   if (self->post_messages)
     post_prediction (self, &prediction);
@@ -764,6 +785,9 @@ sl_postprocess_change_state (GstElement *element, GstStateChange transition)
     gst_segment_init (&self->segment, GST_FORMAT_UNDEFINED);
     sl_tracking_clear (&self->tracking);
     sl_tracking_init (&self->tracking);
+    GST_OBJECT_LOCK (self);
+    sl_tracker_set_next_id (self->tracking.tracker, self->settings.next_id);
+    GST_OBJECT_UNLOCK (self);
   }
   GstStateChangeReturn result = GST_ELEMENT_CLASS (sl_postprocess_parent_class)->change_state (element, transition);
   if (transition == GST_STATE_CHANGE_PAUSED_TO_READY) {

@@ -16,13 +16,18 @@
 #include <gst/video/video.h>
 
 #include "base/redact.h"
+#include "base/show.h"
 #include "sightline/error.h"
 #include "plugins/elements.h"
 #include "plugins/describe.h"
 #include "plugins/publish/frame_lines.h"
 #include "plugins/password.h"
 #include "plugins/properties.h"
+#include "plugins/publish/detector.h"
+#include "plugins/publish/home.h"
+#include "plugins/publish/pace.h"
 #include "plugins/publish/publisher.h"
+#include "plugins/record/picture.h"
 #include "plugins/report.h"
 
 GST_DEBUG_CATEGORY_STATIC (sl_publish_debug);
@@ -31,9 +36,10 @@ GST_DEBUG_CATEGORY_STATIC (sl_publish_debug);
 typedef struct
 {
   char *location, *source, *client_id, *username, *password, *password_file, *file_mode, *ca_file, *certificate, *key, *availability,
-    *discovery, *classes, *message_key, *sasl_mechanism;
+    *discovery, *classes, *message_key, *sasl_mechanism, *kept;
   gint format, queue_bytes, retry_min, retry_max, drain_ms, file_bytes, file_seconds, keep_files, qos, keep_alive;
-  gboolean retain, counts;
+  gdouble interval, picture_interval;
+  gboolean retain, counts, on_change, enabled;
 } Settings;
 
 typedef struct
@@ -50,6 +56,13 @@ typedef struct
   gboolean refused;       /* streaming thread */
   SlFrameLines lines;     /* streaming thread */
   char *line_source;      /* streaming thread: "source" of lines from frames */
+  GstElement *detector;   /* object lock (nullable): whose threshold the broker may change */
+  gint64 told_command;    /* publisher's thread: when a command was refused last, 0 = never */
+  SlPace pace;            /* streaming thread */
+  SlPictureMaker *maker;  /* streaming thread (nullable) */
+  gint64 pictured;        /* streaming thread: when a picture was made last, 0 = never */
+  gboolean told_enabled;  /* atomic: what the broker was told last */
+  gboolean told_pictures; /* streaming thread: it was told that no picture can be made */
   gboolean told_bare;     /* streaming thread: it was told that frames come without predictions */
 } SlPublish;
 
@@ -62,6 +75,9 @@ static GstStaticPadTemplate sink_template = GST_STATIC_PAD_TEMPLATE (
 
 #define AT(member) G_STRUCT_OFFSET (SlPublish, settings.member)
 #define DAY 86400
+/* Pixels a row of a picture at most, and the time between two messages about commands. */
+#define PICTURE_WIDTH 640
+#define COMMAND_US (60 * G_USEC_PER_SEC)
 
 static const SlProperty properties[] = {
   { "location", "Location",
@@ -118,8 +134,21 @@ static const SlProperty properties[] = {
     "to TOPIC/zones/NAME, TOPIC/lines/NAME/in and out",
     SL_PROPERTY_BOOL, AT (counts) },
   { "discovery-prefix", "Discovery prefix",
-    "MQTT, JSON lines: announce a sensor to Home Assistant under this prefix, usually \"homeassistant\"; unset = do not",
+    "MQTT, JSON lines: announce the camera to Home Assistant under this prefix, usually \"homeassistant\", and obey its switch and its "
+    "threshold; unset = do not",
     SL_PROPERTY_STRING, AT (discovery) },
+  { "interval", "Interval", "Least seconds between two lines; one with an event goes out at once; 0 = a line for each frame",
+    SL_PROPERTY_DOUBLE, AT (interval), 0, DAY, 0 },
+  { "on-change", "On change",
+    "JSON lines: only those whose counts of labels, in zones or at lines differ from the last one's that went out, and those with events",
+    SL_PROPERTY_BOOL, AT (on_change) },
+  { "picture-interval", "Picture interval",
+    "MQTT, video: least seconds between two pictures with what is found drawn, as JPEG to TOPIC/picture, retained; 0 = none",
+    SL_PROPERTY_DOUBLE, AT (picture_interval), 0, DAY, 0 },
+  { "enabled", "Enabled", "Whether anything is published; false = frames pass unheard, and none counts as lost", SL_PROPERTY_BOOL,
+    AT (enabled), 0, 0, TRUE, NULL, TRUE },
+  { "kept", "Kept", "What the broker's switch said last, ON or OFF; set before the start, it goes before enabled; unset = nothing",
+    SL_PROPERTY_STRING, AT (kept) },
   { "message-key", "Message key",
     "Kafka: key of each message; messages of one key stay in order, in one partition. {host}, {element} and {source} stand for names; unset = "
     "{source}, or {host}/{element} where source is unset",
@@ -187,6 +216,67 @@ notify (gpointer user_data, SlPublishState state, const char *reason, guint retr
   }
 }
 
+static void
+tell_enabled (SlPublish *self, SlPublisher *publisher, gboolean enabled)
+{
+  g_atomic_int_set (&self->told_enabled, enabled);
+  sl_publisher_put_extra (publisher, SL_PUBLISH_ENABLED, g_bytes_new_static (enabled ? "ON" : "OFF", enabled ? 2 : 3));
+}
+
+/* -1 means what the decoder takes, of which nothing is known here. */
+static void
+tell_threshold (SlPublish *self, SlPublisher *publisher, GstElement *detector)
+{
+  gdouble threshold = -1;
+  char text[G_ASCII_DTOSTR_BUF_SIZE];
+  if (detector != NULL)
+    g_object_get (detector, "threshold", &threshold, NULL);
+  if (threshold >= 0)
+    sl_publisher_put_extra (publisher, SL_PUBLISH_THRESHOLD,
+                            g_bytes_new (text, strlen (g_ascii_formatd (text, sizeof text, "%.4g", threshold))));
+}
+
+static void
+refuse_command (SlPublish *self, const char *name, const char *text, gsize bytes, const char *expected)
+{
+  g_autofree char *head = g_strndup (bytes > 0 ? text : "", MIN (bytes, 64)), *shown = sl_show (head, SL_SHOW_LABEL);
+  const gint64 now = g_get_monotonic_time ();
+  GST_WARNING_OBJECT (self, "%s/set: expected %s, got '%s'", name, expected, shown);
+  if (self->told_command != 0 && now - self->told_command < COMMAND_US)
+    return;
+  self->told_command = now;
+  GST_ELEMENT_WARNING (self, RESOURCE, SETTINGS, ("the broker's %s/set: expected %s, got '%s'; nothing changes", name, expected, shown),
+                       (NULL));
+}
+
+/* Publisher's thread: what somebody wishes through the broker. */
+static void
+obey (gpointer user_data, const char *name, const char *text, gsize bytes)
+{
+  SlPublish *self = user_data;
+  const SlHomeCommand command = strcmp (name, sl_home_command_names[SL_HOME_ENABLED]) == 0 ? SL_HOME_ENABLED : SL_HOME_THRESHOLD;
+  gdouble number = 0;
+  const char *expected;
+  if (!sl_home_read (command, text, bytes, &number, &expected)) {
+    refuse_command (self, name, text, bytes, expected);
+    return;
+  }
+  GST_OBJECT_LOCK (self);
+  g_autoptr (GstElement) detector = self->detector != NULL ? gst_object_ref (self->detector) : NULL;
+  SlPublisher *publisher = self->publisher;
+  GST_OBJECT_UNLOCK (self);
+  if (command == SL_HOME_ENABLED)
+    g_object_set (self, "enabled", number == 1, "kept", number == 1 ? "ON" : "OFF", NULL);
+  else if (detector != NULL)
+    g_object_set (detector, "threshold", number, NULL);
+  if (publisher == NULL) /* being stopped, which waits for this thread */
+    return;
+  if (command == SL_HOME_ENABLED)
+    tell_enabled (self, publisher, number == 1);
+  else
+    tell_threshold (self, publisher, detector);
+}
+
 /* Under the object lock. @mode: (out): permissions of new files. */
 static gboolean
 read_mode (const char *text, guint *mode, GError **error)
@@ -241,6 +331,10 @@ open_publisher (SlPublish *self, char **warning, GError **error)
     .discovery = s->discovery,
     .message_key = s->message_key,
     .sasl_mechanism = s->sasl_mechanism,
+    .pictures = s->picture_interval > 0,
+    .has_threshold = self->detector != NULL,
+    .command = obey,
+    .command_data = self,
   };
   SlPublisher *publisher = sl_publisher_new (&settings, notify, gst_object_ref (self), gst_object_unref, error);
   GST_OBJECT_UNLOCK (self);
@@ -255,9 +349,14 @@ sl_publish_start (GstBaseSink *sink)
   SlPublish *self = (SlPublish *) sink;
   g_autoptr (GError) error = NULL;
   g_autofree char *warning = NULL;
+  GstElement *detector = sl_detector_find (GST_BASE_SINK_PAD (self));
+  GST_OBJECT_LOCK (self);
+  gst_object_replace ((GstObject **) &self->detector, GST_OBJECT (detector));
+  GST_OBJECT_UNLOCK (self);
   SlPublisher *publisher = open_publisher (self, &warning, &error);
   if (publisher == NULL) {
     sl_element_report (GST_ELEMENT (self), error);
+    gst_clear_object (&detector);
     return FALSE;
   }
   if (warning != NULL)
@@ -268,7 +367,15 @@ sl_publish_start (GstBaseSink *sink)
   g_free (self->line_source);
   self->line_source = g_strdup (self->settings.source);
   self->lines.frames = 0;
+  if (self->settings.kept != NULL)
+    self->settings.enabled = strcmp (self->settings.kept, "OFF") != 0;
+  self->pictured = 0;
+  self->told_pictures = FALSE;
+  const gboolean enabled = self->settings.enabled;
   GST_OBJECT_UNLOCK (self);
+  tell_enabled (self, publisher, enabled);
+  tell_threshold (self, publisher, detector);
+  gst_clear_object (&detector);
   return TRUE;
 }
 
@@ -279,7 +386,9 @@ sl_publish_stop (GstBaseSink *sink)
   SlPublishCounts counts = { 0 };
   GST_OBJECT_LOCK (self);
   SlPublisher *publisher = g_steal_pointer (&self->publisher);
+  gst_clear_object (&self->detector);
   GST_OBJECT_UNLOCK (self);
+  g_clear_pointer (&self->maker, sl_picture_maker_free);
   if (publisher == NULL)
     return TRUE;
   sl_publisher_stop (publisher, &counts);
@@ -312,7 +421,9 @@ open_input (SlPublish *self, GstCaps *caps, GError **error)
   const GstStructure *structure = gst_caps_get_structure (caps, 0);
   const gboolean json = gst_structure_has_name (structure, "application/x-json"), text = gst_structure_has_name (structure, "text/x-raw");
   GST_OBJECT_LOCK (self);
-  const gboolean reads = self->settings.counts || (self->settings.discovery != NULL && *self->settings.discovery != '\0');
+  const gboolean home = self->settings.discovery != NULL && *self->settings.discovery != '\0';
+  const gboolean on_change = self->settings.on_change, reads = self->settings.counts || home || on_change;
+  const gint64 interval = (gint64) (self->settings.interval * G_USEC_PER_SEC);
   const SlLineFormat format = (SlLineFormat) self->settings.format;
   g_autofree char *classes = g_strdup (self->settings.classes);
   GST_OBJECT_UNLOCK (self);
@@ -327,9 +438,16 @@ open_input (SlPublish *self, GstCaps *caps, GError **error)
     return FALSE;
   if (!json && !text && !sl_frame_lines_open (&self->lines, caps, format, error))
     return FALSE;
+  sl_pace_init (&self->pace, interval, on_change, on_change || home);
+  if (on_change && self->pace.counts == NULL) {
+    g_set_error_literal (error, SL_ERROR, SL_ERROR_UNSUPPORTED,
+                         "on-change: this build has no JSON-GLib: install libjson-glib-dev and build again");
+    return FALSE;
+  }
   if (!reads || json || (!text && format == SL_LINE_JSON))
     return TRUE;
-  g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "counts and discovery-prefix need predictions as JSON, and %s",
+  g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "%s predictions as JSON, and %s",
+               on_change ? "on-change needs" : "counts and discovery-prefix need",
                text ? "the input is text: ask for application/x-json before slpublish" : "format is text: expected format=json");
   return FALSE;
 }
@@ -385,10 +503,58 @@ tell_losses (SlPublish *self, const SlPublishCounts *before)
   self->told_published = counts.published;
 }
 
+static gboolean
+is_enabled (SlPublish *self)
+{
+  GST_OBJECT_LOCK (self);
+  const gboolean enabled = self->settings.enabled;
+  GST_OBJECT_UNLOCK (self);
+  return enabled;
+}
+
+/* Now and then, with what is found drawn. It takes some milliseconds. */
+static void
+publish_picture (SlPublish *self, GstBuffer *frame)
+{
+  g_autoptr (GError) error = NULL;
+  const gint64 now = g_get_monotonic_time ();
+  GST_OBJECT_LOCK (self);
+  const gint64 interval = (gint64) (self->settings.picture_interval * G_USEC_PER_SEC);
+  GST_OBJECT_UNLOCK (self);
+  if (interval == 0 || !sl_publisher_takes_extras (self->publisher) || (self->pictured != 0 && now - self->pictured < interval)
+      || !is_enabled (self))
+    return;
+  self->pictured = now;
+  g_autoptr (GstCaps) caps = gst_pad_get_current_caps (GST_BASE_SINK_PAD (self));
+  if (self->maker == NULL)
+    self->maker = sl_picture_maker_new (PICTURE_WIDTH, &error);
+  GBytes *picture = self->maker != NULL && caps != NULL ? sl_picture_maker_make (self->maker, frame, caps, &error) : NULL;
+  if (picture != NULL) {
+    sl_publisher_put_extra (self->publisher, SL_PUBLISH_PICTURE, picture);
+    return;
+  }
+  g_clear_pointer (&self->maker, sl_picture_maker_free);
+  if (error != NULL && !self->told_pictures) {
+    self->told_pictures = TRUE;
+    GST_ELEMENT_WARNING (self, STREAM, FORMAT, ("picture-interval: %s; lines go on without pictures", error->message), (NULL));
+  }
+}
+
 /* Text of several lines is one message; nothing found is no line. */
 static GstFlowReturn
 publish (SlPublish *self, const char *line, gsize bytes)
 {
+  const gboolean enabled = is_enabled (self);
+  if (enabled != g_atomic_int_get (&self->told_enabled))
+    tell_enabled (self, self->publisher, enabled);
+  if (bytes == 0 || !enabled)
+    return GST_FLOW_OK;
+  const gboolean takes = sl_pace_takes (&self->pace, line, bytes, g_get_monotonic_time ());
+  char *confirmed = self->pace.counts != NULL ? sl_label_counts_take_confirmed (self->pace.counts) : NULL;
+  if (confirmed != NULL)
+    sl_publisher_put_extra (self->publisher, SL_PUBLISH_CONFIRMED, g_bytes_new_take (confirmed, strlen (confirmed)));
+  if (!takes)
+    return GST_FLOW_OK;
   const SlPublishCounts before = read_counts (self);
   SlPut put = SL_PUT_TAKEN;
   GstFlowReturn flow = GST_FLOW_OK;
@@ -409,6 +575,7 @@ publish_frame (SlPublish *self, GstBuffer *frame)
                           "slpostprocess) before slpublish"),
                          (NULL));
   }
+  publish_picture (self, frame);
   return publish (self, line->str, line->len);
 }
 
@@ -488,6 +655,8 @@ sl_publish_finalize (GObject *object)
 {
   sl_frame_lines_clear (&((SlPublish *) object)->lines);
   g_free (((SlPublish *) object)->line_source);
+  gst_clear_object (&((SlPublish *) object)->detector);
+  sl_pace_clear (&((SlPublish *) object)->pace);
   sl_properties_clear (object, properties, G_N_ELEMENTS (properties));
   G_OBJECT_CLASS (sl_publish_parent_class)->finalize (object);
 }

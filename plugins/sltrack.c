@@ -33,6 +33,7 @@ typedef struct
   SlTrackSettings settings;          /* object lock */
   gboolean interpolate, drop_unsure; /* object lock */
   char *classes;                     /* object lock */
+  gint next_id;                      /* object lock */
   /* The rest is the streaming thread's. */
   gint width, height;
   SlTracking tracking;
@@ -91,6 +92,7 @@ static const SlProperty properties[] = {
     SL_PROPERTY_BOOL, AT (interpolate), 0, 0, FALSE, NULL, TRUE },
   { "drop-unsure", "Drop unsure boxes", "Remove regions below high-threshold that continue no object", SL_PROPERTY_BOOL, AT (drop_unsure),
     0, 0, TRUE, NULL, TRUE },
+  { "next-id", "Next id", SL_TRACKING_NEXT_ID_HELP, SL_PROPERTY_INT, AT (next_id), 1, G_MAXINT, 1 },
 };
 
 static gboolean
@@ -143,6 +145,9 @@ track_regions (SlTrack *self, GstBuffer *buffer, guint steps, gboolean drop_unsu
   const SlTrackMatch *matches = (const SlTrackMatch *) (gconstpointer) self->matches->data;
   sl_tracker_update (self->tracking.tracker, (const SlTrackBox *) (gconstpointer) self->boxes->data, self->boxes->len, steps,
                      GST_BUFFER_PTS (buffer), (SlTrackMatch *) (gpointer) self->matches->data);
+  GST_OBJECT_LOCK (self);
+  self->next_id = sl_tracker_next_id (self->tracking.tracker);
+  GST_OBJECT_UNLOCK (self);
   g_ptr_array_set_size (self->unsure, 0);
   for (guint i = 0; i < self->regions->len; i++) {
     GstVideoRegionOfInterestMeta *region = g_ptr_array_index (self->regions, i);
@@ -277,6 +282,9 @@ sl_track_start (GstBaseTransform *base)
 {
   sl_tracking_clear (&((SlTrack *) base)->tracking);
   sl_tracking_init (&((SlTrack *) base)->tracking);
+  GST_OBJECT_LOCK (base);
+  sl_tracker_set_next_id (((SlTrack *) base)->tracking.tracker, ((SlTrack *) base)->next_id);
+  GST_OBJECT_UNLOCK (base);
   sl_class_choice_clear (&((SlTrack *) base)->choice);
   ((SlTrack *) base)->frame = 0;
   return TRUE;

@@ -23,6 +23,9 @@ typedef struct
   SlTrackMatch *matches;
 } SlTracking;
 
+/** What the property "next-id" of elements that track says. */
+#define SL_TRACKING_NEXT_ID_HELP "Id of the next new object; set before the start, ids go on where those of a pipeline before ended"
+
 void sl_tracking_init (SlTracking *tracking);
 /** sl_tracking_clear: also for a zeroed struct. */
 void sl_tracking_clear (SlTracking *tracking);

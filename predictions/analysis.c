@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "base/utc.h"
 
 /* A block and what of it is used; without a block only the sizes are added up. */
 typedef struct
@@ -198,7 +199,13 @@ append_heat (GString *out, const SlHeatMap *heat)
 void
 sl_analysis_append_json (GString *out, const SlAnalysis *analysis)
 {
-  g_string_append (out, "{\"zones\":[");
+  g_string_append_c (out, '{');
+  if (analysis->since > 0) {
+    g_string_append (out, "\"since\":\"");
+    sl_utc_append (out, analysis->since);
+    g_string_append (out, "\",");
+  }
+  g_string_append (out, "\"zones\":[");
   append_regions (out, analysis, SL_REGION_ZONE);
   g_string_append (out, "],\"lines\":[");
   append_regions (out, analysis, SL_REGION_LINE);

@@ -97,9 +97,11 @@ typedef struct
   gdouble most;
 } SlHeatMap;
 
-/** @interval_over: an interval of the occupancy ended with this frame. */
+/** @since: microseconds since 1970 from which on counts count, 0 = unknown; @interval_over: an interval of the occupancy ended with this
+ *  frame. */
 typedef struct
 {
+  gint64 since;
   guint n_regions, n_events, n_presences;
   const SlRegionView *regions;
   const SlAnalysisEvent *events;

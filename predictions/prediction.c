@@ -7,6 +7,7 @@
 
 #include "base/show.h"
 #include "base/json.h"
+#include "base/utc.h"
 #include "predictions/outputs.h"
 
 /* As JSON strings, but bare: characters that would break a line or command a terminal become spaces. */
@@ -281,6 +282,11 @@ sl_prediction_append_json (GString *out, const SlPredictionView *prediction)
   if (prediction->analysis != NULL) {
     g_string_append (out, ",\"analysis\":");
     sl_analysis_append_json (out, prediction->analysis);
+  }
+  if (prediction->utc > 0) {
+    g_string_append (out, ",\"utc\":\"");
+    sl_utc_append (out, prediction->utc);
+    g_string_append_c (out, '"');
   }
   if (prediction->latency != NULL)
     append_latency (out, prediction->latency);

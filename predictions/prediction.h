@@ -91,6 +91,7 @@ typedef struct
  * @source: (nullable): where the frame came from (path or URI)
  * @frame: number of the frame in its source, from 0
  * @timestamp: nanoseconds of stream time, G_MAXUINT64 when unknown (JSON null)
+ * @utc: microseconds since 1970 at which the frame was taken, 0 = unknown
  * @width, @height: pixels of the original frame; of the tensor when there was none
  * @made_picture: the model made a picture, @width x @height; there is nothing else to tell
  * @skeleton: (nullable): names and bones of the points of objects that have none of their own
@@ -106,6 +107,7 @@ typedef struct
   const char *source;
   guint64 frame;
   guint64 timestamp;
+  gint64 utc;
   gint width, height;
   gboolean made_picture;
   guint n_objects, n_labels;

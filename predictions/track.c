@@ -91,6 +91,18 @@ sl_tracker_reset (SlTracker *tracker)
   tracker->started = FALSE;
 }
 
+gint32
+sl_tracker_next_id (const SlTracker *tracker)
+{
+  return tracker->next_id;
+}
+
+void
+sl_tracker_set_next_id (SlTracker *tracker, gint32 next_id)
+{
+  tracker->next_id = MAX (next_id, 1);
+}
+
 void
 sl_tracker_configure (SlTracker *tracker, const SlTrackSettings *settings)
 {

@@ -72,6 +72,9 @@ SlTracker *sl_tracker_new (void);
 void sl_tracker_free (SlTracker *tracker);
 /** sl_tracker_reset: forgets all objects; ids go on. */
 void sl_tracker_reset (SlTracker *tracker);
+/** sl_tracker_next_id, sl_tracker_set_next_id: id of the next new object, at least 1, so that ids can go on where another tracker's ended. */
+gint32 sl_tracker_next_id (const SlTracker *tracker);
+void sl_tracker_set_next_id (SlTracker *tracker, gint32 next_id);
 /** sl_tracker_configure: from the next frame on. */
 void sl_tracker_configure (SlTracker *tracker, const SlTrackSettings *settings);
 /** sl_tracker_update: @n boxes of a frame, @steps frames (at least 1) after the last, at @time. Boxes that are not finite, have no

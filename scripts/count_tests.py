@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Prints "N passed, N failed, N skipped" for one run of `meson test`.
+"""Prints how long each suite and the slowest programs took, and "N passed, N failed, N skipped" for one run of `meson test`.
 
 Called by scripts/test.sh with meson's log folder. Counts TAP test cases where a program reported them, else the
 program as one; a program that failed without a failing case (it crashed or timed out) counts as one failure. Before
@@ -15,6 +15,17 @@ import xml.etree.ElementTree as ET
 
 GOOD = {"OK", "EXPECTEDFAIL"}
 SHOWN_LINES = 60
+SHOWN_PROGRAMS = 15
+
+
+def print_times(durations):
+    """What took how long, of [(suite, program, seconds)]; programs run side by side, so the sum is more than the time that passed."""
+    suites = {}
+    for suite, _, seconds in durations:
+        suites[suite] = suites.get(suite, 0) + seconds
+    print("seconds by suite: " + ", ".join("%s %.0f" % pair for pair in sorted(suites.items(), key=lambda pair: -pair[1])))
+    slowest = sorted(durations, key=lambda row: -row[2])[:SHOWN_PROGRAMS]
+    print("slowest programs: " + ", ".join("%s %.1f" % (program, seconds) for _, program, seconds in slowest))
 
 
 def cases_by_program(path):
@@ -41,12 +52,15 @@ def main():
     cases = {}
     for path in junit:
         cases.update(cases_by_program(path))
-    total = [0, 0, 0]
+    total, durations = [0, 0, 0], []
     for path in records:
         with open(path, encoding="utf-8") as lines:
             for line in filter(str.strip, lines):
                 record = json.loads(line)
                 counts = list(cases.get(record["name"], [0, 0, 0]))
+                # "PROJECT:SUITE+SUITE / PROGRAM"
+                suite, _, program = record["name"].rpartition(" / ")
+                durations.append((suite.partition(":")[2].partition("+")[0], program, record["duration"]))
                 good, skipped = record["result"] in GOOD, record["result"] == "SKIP"
                 if not good and not skipped:
                     print("-- %s, end of its output:" % record["name"])
@@ -58,6 +72,7 @@ def main():
                 elif not good and not skipped and not counts[1]:
                     counts[1] = 1
                 total = [a + b for a, b in zip(total, counts)]
+    print_times(durations)
     print("%d passed, %d failed, %d skipped" % tuple(total))
     return 0
 

@@ -12,6 +12,7 @@
 #include "sightline/error.h"
 #include "base/suggest.h"
 #include "pipelines/description/camera_link.h"
+#include "pipelines/description/numbering.h"
 
 void
 sl_find_installed_elements (const char *element)
@@ -379,15 +380,19 @@ sl_description_build (const SlDescription *description, GError **error)
 {
   GstElement *pipeline = parse_launch (description, error);
   gboolean good = pipeline != NULL;
-  if (good)
+  if (good) {
+    sl_number_elements (pipeline, description->launch);
     set_up_decoders (pipeline);
+  }
   for (guint i = 0; good && i < description->overrides->len; i++) {
     const SlElementOverride *override = &g_array_index (description->overrides, SlElementOverride, i);
     good = is_of_recorder (override) || apply (pipeline, override, error);
   }
   good = good && apply_regions (pipeline, description, error) && apply_record (pipeline, description, error);
-  if (good)
+  if (good) {
+    sl_number_elements (pipeline, description->launch); /* the recorder, too */
     apply_black_box (pipeline, description);
+  }
   if (!good) {
     sl_show_error (error);
     gst_clear_object (&pipeline);

@@ -149,6 +149,7 @@ static const Key pipeline_keys[] = {
   { "watchdog", G_STRUCT_OFFSET (SlDescription, watchdog), FALSE, take_time },
   { "start-timeout", G_STRUCT_OFFSET (SlDescription, start_timeout), FALSE, take_time },
   { "black-box", G_STRUCT_OFFSET (SlDescription, black_box), FALSE, take_text },
+  { "state", G_STRUCT_OFFSET (SlDescription, state), FALSE, take_text },
 };
 
 #define HTTP(member) G_STRUCT_OFFSET (SlDescription, http.member)
@@ -455,6 +456,7 @@ sl_description_free (SlDescription *description)
   g_free (description->description);
   g_free (description->launch);
   g_free (description->black_box);
+  g_free (description->state);
   g_clear_pointer (&description->launch_file, g_ref_string_release);
   sl_regions_free (description->region_set);
   g_free (description->regions);

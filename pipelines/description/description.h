@@ -97,6 +97,7 @@ typedef struct
  * @watchdog: milliseconds without a frame after which a running pipeline counts as failed; 0 = never
  * @start_timeout: the same for the first frame
  * @black_box: (nullable): folder in which each slinfer writes black boxes
+ * @state: (nullable): folder in which counts outlive the program
  * @http: [http]
  * @parameters: of SlParameter, in the order of the files
  * @overrides: of SlElementOverride, one for each property
@@ -108,7 +109,7 @@ typedef struct
   /*< private >*/
   SlRegions *region_set; /* while files are read */
   /*< public, read only >*/
-  char *path, *name, *description, *launch, *black_box;
+  char *path, *name, *description, *launch, *black_box, *state;
   char *launch_file;
   guint launch_line;
   SlRestart restart;

@@ -636,8 +636,11 @@ recover (SlCameraFeed *feed)
     return FALSE;
   }
   const guint delay = next_delay (feed);
-  if (feed->down_since == 0)
-    feed->down_since = g_get_monotonic_time ();
+  if (feed->down_since == 0) {
+    g_mutex_lock (&feed->lock);
+    feed->down_since = feed->last_frame > 0 ? feed->last_frame : g_get_monotonic_time ();
+    g_mutex_unlock (&feed->lock);
+  }
   if (g_strcmp0 (feed->warned, fault->message) != 0) {
     g_autofree char *text = g_strdup_printf ("%s; trying again in %.1f s, and so on until it works", fault->message, delay / 1000.0);
     tell_people (feed, GST_MESSAGE_WARNING, fault, text);

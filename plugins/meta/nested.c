@@ -138,8 +138,9 @@ attach_labels (SlNested *nested, guint first, GPtrArray *regions, GstBuffer *fra
 static void
 attach_object (SlNested *nested, NestedObject *object, GstVideoRegionOfInterestMeta *parent, gint *last_id, GstBuffer *frame)
 {
-  object->object.points = &g_array_index (nested->points, SlPoint, object->first_point);
-  object->object.mask.cells = nested->cells->data + object->first_cell;
+  /* An array to which nothing was appended has no data. */
+  object->object.points = object->object.n_points > 0 ? &g_array_index (nested->points, SlPoint, object->first_point) : NULL;
+  object->object.mask.cells = nested->cells->len > 0 ? nested->cells->data + object->first_cell : NULL;
   if (parent->id <= 0)
     parent->id = ++*last_id;
   GstVideoRegionOfInterestMeta *child = sl_buffer_add_object (frame, &object->object, object->skeleton);

@@ -387,19 +387,18 @@ read_mask (SlPredictionReader *reader, GstBuffer *buffer, SlPredictionView *pred
 static void
 place_parts (SlPredictionReader *reader)
 {
-  const guint8 *cells = reader->cells->data;
-  const SlPoint *points = (const SlPoint *) (gconstpointer) reader->points->data;
-  const SlLabelled *labels = (const SlLabelled *) (gconstpointer) reader->object_labels->data;
-  const SlCodeView *codes = (const SlCodeView *) (gconstpointer) reader->codes->data;
+  guint point = 0, label = 0, code = 0, cell = 0;
   for (guint i = 0; i < reader->objects->len; i++) {
     SlObjectView *object = &g_array_index (reader->objects, SlObjectView, i);
-    object->points = points;
-    object->labels = labels;
-    object->code = object->code != NULL ? codes++ : NULL;
-    points += object->n_points;
-    labels += object->n_labels;
-    object->mask.cells = cells;
-    cells += (gsize) object->mask.width * object->mask.height;
+    guint n_cells = object->mask.width * object->mask.height;
+    /* An array to which nothing was appended has no data. */
+    object->points = object->n_points > 0 ? &g_array_index (reader->points, SlPoint, point) : NULL;
+    object->labels = object->n_labels > 0 ? &g_array_index (reader->object_labels, SlLabelled, label) : NULL;
+    object->code = object->code != NULL ? &g_array_index (reader->codes, SlCodeView, code++) : NULL;
+    object->mask.cells = n_cells > 0 ? &g_array_index (reader->cells, guint8, cell) : NULL;
+    point += object->n_points;
+    label += object->n_labels;
+    cell += n_cells;
   }
 }
 
@@ -552,6 +551,7 @@ sl_prediction_set_times (SlPredictionView *prediction, GstBuffer *buffer, const 
   if (segment->format == GST_FORMAT_TIME && GST_BUFFER_PTS_IS_VALID (buffer))
     prediction->timestamp = gst_segment_to_stream_time (segment, GST_FORMAT_TIME, GST_BUFFER_PTS (buffer));
   prediction->latency = sl_frame_meta_latency (meta, g_get_monotonic_time (), latency) ? latency : NULL;
+  prediction->utc = g_get_real_time () - (prediction->latency != NULL ? latency->age : 0);
   prediction->worker = meta != NULL ? meta->worker : NULL;
 }
 

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "sightline/error.h"
+#include "plugins/publish/home.h"
 #include "plugins/publish/topic.h"
 
 #define WINDOW 16
@@ -21,9 +22,14 @@ typedef struct
 {
   SlMqttTarget target;
   struct mosquitto *client;
-  char *availability, *discovery_prefix, *discovery_id, *discovery_topic, *discovery; /* (nullable) */
-  SlLabelCounts *labels;                                                              /* (nullable) */
-  GHashTable *announced;                                                              /* labels, on this connection */
+  char *availability, *discovery, *device; /* (nullable) */
+  gboolean pictures, has_threshold;
+  SlPublishCommand command;
+  gpointer command_data;
+  SlLabelCounts *labels;               /* (nullable) */
+  GHashTable *confirmed;               /* labels that are no false alarms */
+  GHashTable *announced;               /* labels, on this connection */
+  GBytes *extras[SL_PUBLISH_N_EXTRAS]; /* the last of each, for the next connection */
   gint qos, keep_alive;
   gboolean retain;
   gint on_the_way[WINDOW]; /* message ids, 0 where free */
@@ -63,22 +69,38 @@ mqtt_close (gpointer state)
   sl_label_counts_free (self->labels);
   g_clear_error (&self->broken);
   g_free (self->availability);
-  g_free (self->discovery_prefix);
-  g_free (self->discovery_id);
-  g_free (self->discovery_topic);
-  g_hash_table_unref (self->announced);
   g_free (self->discovery);
+  g_free (self->device);
+  g_hash_table_unref (self->announced);
+  g_hash_table_unref (self->confirmed);
+  for (guint i = 0; i < SL_PUBLISH_N_EXTRAS; i++)
+    g_clear_pointer (&self->extras[i], g_bytes_unref);
   g_free (self);
   mosquitto_lib_cleanup ();
 }
 
-/* What Home Assistant calls a node or object id: letters, digits, _ and -. */
-static char *
-make_id (const SlPublishSettings *settings)
+/* Commands come to TOPIC/NAME/set; those that the broker kept are old, and nobody's wish any more. */
+static void
+on_message (struct mosquitto *client, void *data, const struct mosquitto_message *message)
 {
-  char *id =
-    settings->client_id != NULL ? g_strdup (settings->client_id) : g_strdup_printf ("sightline-%s-%s", g_get_host_name (), settings->name);
-  return g_strcanon (id, G_CSET_A_2_Z G_CSET_a_2_z G_CSET_DIGITS "_-", '_');
+  Mqtt *self = data;
+  const gsize length = strlen (self->target.topic);
+  if (message->retain || strncmp (message->topic, self->target.topic, length) != 0 || message->payloadlen < 0)
+    return;
+  for (guint i = 0; i < SL_HOME_N_COMMANDS; i++) {
+    g_autofree char *end = g_strdup_printf ("/%s/set", sl_home_command_names[i]);
+    if (strcmp (message->topic + length, end) == 0)
+      self->command (self->command_data, sl_home_command_names[i], message->payload, (gsize) message->payloadlen);
+  }
+}
+
+/* (transfer full): a name for people. */
+static char *
+make_device (const SlPublishSettings *settings, const char *topic)
+{
+  if (settings->source != NULL && *settings->source != '\0')
+    return g_strdup (settings->source);
+  return g_strdelimit (g_strdup (topic), "/", ' ');
 }
 
 static gboolean
@@ -96,12 +118,15 @@ set_topics (Mqtt *self, const SlPublishSettings *settings, GError **error)
     return FALSE;
   }
   if (home) {
-    self->discovery_id = make_id (settings);
-    self->discovery_prefix = g_strdup (settings->discovery);
-    self->discovery_topic = g_strdup_printf ("%s/sensor/%s/config", settings->discovery, self->discovery_id);
-    self->discovery = sl_mqtt_discovery (topic, self->availability, self->discovery_id, settings->name);
+    self->discovery = g_strdup (settings->discovery);
+    self->device = make_device (settings, topic);
+    self->pictures = settings->pictures;
+    self->has_threshold = settings->has_threshold;
+    self->command = settings->command;
+    self->command_data = settings->command_data;
+    mosquitto_message_callback_set (self->client, on_message);
   }
-  const char *all[] = { topic, self->availability, self->discovery_topic };
+  const char *all[] = { topic, self->availability, self->discovery };
   for (guint i = 0; i < G_N_ELEMENTS (all); i++)
     if (all[i] != NULL && mosquitto_pub_topic_check (all[i]) != MOSQ_ERR_SUCCESS) {
       g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "topic \"%s\": expected at most 65535 bytes without + and #", all[i]);
@@ -117,6 +142,7 @@ mqtt_open (const SlPublishSettings *settings, GError **error)
 {
   Mqtt *self = g_new0 (Mqtt, 1);
   self->announced = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
+  self->confirmed = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
   mosquitto_lib_init ();
   self->qos = (gint) settings->qos;
   self->keep_alive = (gint) settings->keep_alive;
@@ -152,16 +178,21 @@ step (Mqtt *self, gint wake_fd, gint timeout_ms, GError **error)
   return FALSE;
 }
 
+static void
+publish_retained (gpointer user_data, const char *topic, const char *text)
+{
+  Mqtt *self = user_data;
+  mosquitto_publish (self->client, NULL, topic, (int) strlen (text), text, self->qos, true);
+}
+
 /* Once for each connection: who forgot the retained message hears of it again. */
 static void
 announce_count (Mqtt *self, const char *label)
 {
-  g_autofree char *object_id = NULL;
-  if (self->discovery == NULL || !g_hash_table_add (self->announced, g_strdup (label)))
+  const SlHome home = { self->discovery, self->target.topic, self->availability, self->device };
+  if (self->discovery == NULL || !g_hash_table_contains (self->confirmed, label) || !g_hash_table_add (self->announced, g_strdup (label)))
     return;
-  g_autofree char *text = sl_mqtt_count_discovery (self->target.topic, self->availability, self->discovery_id, label, &object_id);
-  g_autofree char *topic = g_strdup_printf ("%s/sensor/%s/config", self->discovery_prefix, object_id);
-  mosquitto_publish (self->client, NULL, topic, (int) strlen (text), text, self->qos, true);
+  sl_home_announce_count (&home, label, publish_retained, self);
 }
 
 static void
@@ -172,17 +203,73 @@ publish_count (gpointer user_data, const char *label, guint count)
   g_autofree char *topic = g_strdup_printf ("%s/%s", self->target.topic, label);
   char text[16];
   g_snprintf (text, sizeof text, "%u", count);
-  mosquitto_publish (self->client, NULL, topic, (int) strlen (text), text, self->qos, true);
+  publish_retained (self, topic, text);
+}
+
+static void
+announce_confirmed (Mqtt *self, GBytes *list)
+{
+  gsize length = 0;
+  const char *text = g_bytes_get_data (list, &length);
+  g_autofree char *copy = g_strndup (text, length);
+  g_auto (GStrv) labels = g_strsplit (copy, "\n", -1);
+  for (guint i = 0; labels[i] != NULL; i++)
+    if (*labels[i] != '\0') {
+      g_hash_table_add (self->confirmed, g_strdup (labels[i]));
+      announce_count (self, labels[i]);
+    }
+}
+
+static void
+publish_extra (Mqtt *self, SlPublishExtra extra, GBytes *what)
+{
+  static const char *const names[] = {
+    [SL_PUBLISH_ENABLED] = "enabled", [SL_PUBLISH_THRESHOLD] = "threshold", [SL_PUBLISH_PICTURE] = "picture"
+  };
+  gsize length = 0;
+  gconstpointer data = g_bytes_get_data (what, &length);
+  if (extra == SL_PUBLISH_CONFIRMED) {
+    announce_confirmed (self, what);
+    return;
+  }
+  if (extra == SL_PUBLISH_ENABLED && self->labels != NULL && length == strlen ("OFF"))
+    sl_label_counts_leave (self->labels, publish_count, self);
+  g_autofree char *topic = g_strdup_printf ("%s/%s", self->target.topic, names[extra]);
+  mosquitto_publish (self->client, NULL, topic, (int) length, data, extra == SL_PUBLISH_PICTURE ? 0 : self->qos, true);
+}
+
+static gboolean
+mqtt_extra (gpointer state, SlPublishExtra extra, GBytes *what, GError **error)
+{
+  Mqtt *self = state;
+  g_clear_pointer (&self->extras[extra], g_bytes_unref);
+  self->extras[extra] = g_bytes_ref (what);
+  publish_extra (self, extra, what);
+  return TRUE;
+}
+
+static void
+greet_home (Mqtt *self)
+{
+  const SlHome home = { self->discovery, self->target.topic, self->availability, self->device };
+  sl_home_announce_device (&home, self->pictures, self->has_threshold, publish_retained, self);
+  for (guint i = 0; i < SL_HOME_N_COMMANDS; i++) {
+    g_autofree char *topic = g_strdup_printf ("%s/%s/set", self->target.topic, sl_home_command_names[i]);
+    mosquitto_subscribe (self->client, NULL, topic, self->qos);
+  }
 }
 
 static void
 greet (Mqtt *self)
 {
   if (self->availability != NULL)
-    mosquitto_publish (self->client, NULL, self->availability, (int) strlen ("online"), "online", self->qos, true);
+    publish_retained (self, self->availability, "online");
   if (self->discovery != NULL)
-    mosquitto_publish (self->client, NULL, self->discovery_topic, (int) strlen (self->discovery), self->discovery, self->qos, true);
+    greet_home (self);
   g_hash_table_remove_all (self->announced);
+  for (guint i = 0; i < SL_PUBLISH_N_EXTRAS; i++)
+    if (self->extras[i] != NULL)
+      publish_extra (self, (SlPublishExtra) i, self->extras[i]);
   if (self->labels != NULL)
     sl_label_counts_repeat (self->labels, publish_count, self);
 }
@@ -284,6 +371,7 @@ const SlTransport sl_transport_mqtt = {
   .open = mqtt_open,
   .connect = mqtt_connect,
   .send = mqtt_send,
+  .extra = mqtt_extra,
   .idle = mqtt_idle,
   .unacknowledged = mqtt_unacknowledged,
   .disconnect = mqtt_disconnect,

@@ -46,6 +46,7 @@ struct _SlPublisher
   /* Under the lock: */
   GQueue lines; /* of GBytes */
   GBytes *sending;
+  GBytes *extras[SL_PUBLISH_N_EXTRAS];
   SlPublishCounts counts;
   gboolean unlocked, stopping, failed, ended, flushed;
   gboolean told; /* why it failed */
@@ -123,6 +124,8 @@ unref_publisher (SlPublisher *self)
     return;
   g_queue_clear_full (&self->lines, (GDestroyNotify) g_bytes_unref);
   g_clear_pointer (&self->sending, g_bytes_unref);
+  for (guint i = 0; i < SL_PUBLISH_N_EXTRAS; i++)
+    g_clear_pointer (&self->extras[i], g_bytes_unref);
   g_clear_object (&self->cancellable);
   close (self->wake[0]);
   close (self->wake[1]);
@@ -271,10 +274,25 @@ lose (SlPublisher *self, guint failures, GError *error)
   g_error_free (error);
 }
 
+static gboolean
+send_extras (SlPublisher *self, GError **error)
+{
+  gboolean alive = TRUE;
+  for (guint i = 0; alive && i < SL_PUBLISH_N_EXTRAS; i++) {
+    g_mutex_lock (&self->lock);
+    g_autoptr (GBytes) extra = g_steal_pointer (&self->extras[i]);
+    g_mutex_unlock (&self->lock);
+    alive = extra == NULL || self->transport->extra == NULL || self->transport->extra (self->state, (SlPublishExtra) i, extra, error);
+  }
+  return alive;
+}
+
 /* One step while connected. FALSE: the connection is gone. */
 static gboolean
 serve (SlPublisher *self, GError **error)
 {
+  if (!send_extras (self, error))
+    return FALSE;
   g_mutex_lock (&self->lock);
   GBytes *line = next_line (self);
   g_mutex_unlock (&self->lock);
@@ -440,6 +458,22 @@ sl_publisher_put (SlPublisher *self, const char *line, gsize bytes)
   g_clear_pointer (&queued, g_bytes_unref);
   wake_thread (self);
   return put;
+}
+
+gboolean
+sl_publisher_takes_extras (const SlPublisher *self)
+{
+  return self->transport->extra != NULL;
+}
+
+void
+sl_publisher_put_extra (SlPublisher *self, SlPublishExtra extra, GBytes *what)
+{
+  g_mutex_lock (&self->lock);
+  g_clear_pointer (&self->extras[extra], g_bytes_unref);
+  self->extras[extra] = what;
+  g_mutex_unlock (&self->lock);
+  wake_thread (self);
 }
 
 void

@@ -11,6 +11,19 @@
 
 G_BEGIN_DECLS
 
+/** SlPublishExtra: what goes out beside lines; of each the newest alone. */
+typedef enum
+{
+  SL_PUBLISH_CONFIRMED, /* labels that are no false alarms, a line each */
+  SL_PUBLISH_ENABLED,   /* ON or OFF */
+  SL_PUBLISH_THRESHOLD, /* a number */
+  SL_PUBLISH_PICTURE,   /* JPEG */
+  SL_PUBLISH_N_EXTRAS
+} SlPublishExtra;
+
+/** SlPublishCommand: from the publisher's thread: the @bytes at @text came for @name, the last but one level of the topic. */
+typedef void (*SlPublishCommand) (gpointer user_data, const char *name, const char *text, gsize bytes);
+
 /** SlPublishSettings: what the element's properties say; strings are borrowed while a publisher is opened. */
 typedef struct
 {
@@ -27,6 +40,9 @@ typedef struct
   gboolean retain, counts;
   const char *client_id, *username, *password, *ca_file, *certificate, *key, *availability, *discovery;
   const char *message_key, *sasl_mechanism;
+  gboolean pictures, has_threshold; /* these extras will come */
+  SlPublishCommand command;
+  gpointer command_data;
 } SlPublishSettings;
 
 /**
@@ -36,6 +52,7 @@ typedef struct
  * @open: checks settings; touches nothing that could make it wait but the file's own folder
  * @connect: may wait; @cancellable ends it where the system allows
  * @send: one line with its newline. FALSE: the connection is gone, and the line has to be sent again on the next
+ * @extra: something beside lines (nullable: none of it goes out). FALSE: the connection is gone
  * @idle: nothing to send: serves the peer once, @wake_fd is readable or @timeout_ms passed. FALSE: the connection is gone
  * @unacknowledged: lines sent that the peer has yet to confirm (nullable: it never does)
  * @refused: lines sent that the peer will never have, since the last call, and why the last of them (nullable: there are none)
@@ -48,6 +65,7 @@ typedef struct
   gpointer (*open) (const SlPublishSettings *settings, GError **error);
   gboolean (*connect) (gpointer state, GCancellable *cancellable, GError **error);
   gboolean (*send) (gpointer state, const char *line, gsize bytes, GCancellable *cancellable, GError **error);
+  gboolean (*extra) (gpointer state, SlPublishExtra extra, GBytes *what, GError **error);
   gboolean (*idle) (gpointer state, gint wake_fd, gint timeout_ms, GError **error);
   guint (*unacknowledged) (gpointer state);
   guint (*refused) (gpointer state, const char **reason);
@@ -96,6 +114,10 @@ typedef enum
 
 /** sl_publisher_put: queues a copy of @line. Waits for room only where the transport says so, until sl_publisher_unlock(). */
 SlPut sl_publisher_put (SlPublisher *publisher, const char *line, gsize bytes);
+/** sl_publisher_takes_extras: whether they go anywhere. */
+gboolean sl_publisher_takes_extras (const SlPublisher *publisher);
+/** sl_publisher_put_extra: @what (transfer full) goes out as soon as it can, in the place of the one before it. */
+void sl_publisher_put_extra (SlPublisher *publisher, SlPublishExtra extra, GBytes *what);
 /** sl_publisher_unlock: waiting calls return, and no call waits, until undone with FALSE. */
 void sl_publisher_unlock (SlPublisher *publisher, gboolean unlocked);
 /** sl_publisher_drain: waits until all lines are out; for at most @timeout_us where there is no connection or it is slow. */

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Topic templates of MQTT locations, Home Assistant's discovery message, counts of labels.
- * Discovery and the shape of a sensor: Home Assistant's documentation of MQTT discovery. Counts a label under the topic:
- * the topics that Frigate's users have.
+ * Topic templates of MQTT locations, counts of labels. Counts a label under the topic: the topics that Frigate's users have.
  */
 #include "config.h"
 #include "plugins/publish/topic.h"
@@ -14,9 +12,12 @@
 
 #include "base/redact.h"
 #include "base/show.h"
+#include "plugins/publish/home.h"
 #include "sightline/error.h"
 
 #define MAX_LABELS 256
+/* Lines in a row after which a class is no false alarm. */
+#define CONFIRM_LINES 5
 
 /* In one level of a topic: no separators or wildcards, and only what MQTT takes, UTF-8 without control characters. */
 static gboolean
@@ -90,58 +91,26 @@ sl_mqtt_topic_target (SlMqttTarget *target, const SlPublishSettings *settings, G
   return FALSE;
 }
 
-static void
-append_json_string (GString *json, const char *key, const char *value)
+/* @count: of the last line; @run: lines in a row that surely have it */
+typedef struct
 {
-  g_string_append_printf (json, "%s\"%s\":\"", json->len > 1 ? "," : "", key);
-  for (const char *c = value; *c != '\0'; c++) {
-    if (*c == '"' || *c == '\\')
-      g_string_append_c (json, '\\');
-    g_string_append_c (json, g_ascii_iscntrl (*c) ? ' ' : *c);
-  }
-  g_string_append_c (json, '"');
-}
-
-char *
-sl_mqtt_discovery (const char *topic, const char *availability, const char *id, const char *name)
-{
-  GString *json = g_string_new ("{");
-  append_json_string (json, "name", name);
-  append_json_string (json, "unique_id", id);
-  append_json_string (json, "state_topic", topic);
-  append_json_string (json, "value_template", "{{ value_json.objects | count }}");
-  append_json_string (json, "json_attributes_topic", topic);
-  append_json_string (json, "unit_of_measurement", "objects");
-  append_json_string (json, "icon", "mdi:cctv");
-  if (availability != NULL)
-    append_json_string (json, "availability_topic", availability);
-  g_string_append_printf (json, ",\"device\":{\"identifiers\":[\"%s\"],\"name\":\"Sightline\",\"sw_version\":\"" SL_VERSION "\"}}", id);
-  return g_string_free (json, FALSE);
-}
-
-char *
-sl_mqtt_count_discovery (const char *topic, const char *availability, const char *id, const char *label, char **object_id)
-{
-  GString *json = g_string_new ("{");
-  g_autofree char *word = g_strcanon (g_strdup (label), G_CSET_A_2_Z G_CSET_a_2_z G_CSET_DIGITS "_-", '_');
-  /* Two labels may differ in other characters alone. */
-  *object_id = g_strdup_printf ("%s-%s-%08x", id, word, g_str_hash (label));
-  g_autofree char *state = g_strdup_printf ("%s/%s", topic, label);
-  append_json_string (json, "name", label);
-  append_json_string (json, "unique_id", *object_id);
-  append_json_string (json, "state_topic", state);
-  append_json_string (json, "unit_of_measurement", "objects");
-  append_json_string (json, "icon", "mdi:counter");
-  if (availability != NULL)
-    append_json_string (json, "availability_topic", availability);
-  g_string_append_printf (json, ",\"device\":{\"identifiers\":[\"%s\"]}}", id);
-  return g_string_free (json, FALSE);
-}
+  guint count, run;
+  gboolean confirmed;
+} Seen;
 
 struct _SlLabelCounts
 {
-  GHashTable *seen; /* label -> count */
+  GHashTable *seen;   /* label -> Seen */
+  gboolean ids;       /* some object had an id: those without are not sure */
+  gboolean confirmed; /* one more than was asked about */
 };
+
+/* Of what one line says. */
+typedef struct
+{
+  GHashTable *counts;  /* label -> count */
+  GHashTable *tracked; /* labels of objects with an id */
+} Line;
 
 #ifdef SL_HAVE_JSON_GLIB
 
@@ -149,7 +118,7 @@ SlLabelCounts *
 sl_label_counts_new (void)
 {
   SlLabelCounts *counts = g_new0 (SlLabelCounts, 1);
-  counts->seen = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
+  counts->seen = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, g_free);
   return counts;
 }
 
@@ -164,7 +133,7 @@ plain_member (JsonObject *object, const char *name)
 static void
 count_object (JsonArray *objects, guint index, JsonNode *node, gpointer user_data)
 {
-  GHashTable *now = user_data;
+  const Line *now = user_data;
   if (!JSON_NODE_HOLDS_OBJECT (node))
     return;
   JsonNode *type = plain_member (json_node_get_object (node), "roi_type");
@@ -173,8 +142,11 @@ count_object (JsonArray *objects, guint index, JsonNode *node, gpointer user_dat
     return;
   GString *level = g_string_new (NULL);
   append_name (level, label, fits_level);
-  const guint count = GPOINTER_TO_UINT (g_hash_table_lookup (now, level->str));
-  g_hash_table_insert (now, g_string_free (level, FALSE), GUINT_TO_POINTER (count + 1));
+  const guint count = GPOINTER_TO_UINT (g_hash_table_lookup (now->counts, level->str));
+  JsonNode *id = plain_member (json_node_get_object (node), "id");
+  if (id != NULL && json_node_get_int (id) > 0)
+    g_hash_table_add (now->tracked, g_strdup (level->str));
+  g_hash_table_insert (now->counts, g_string_free (level, FALSE), GUINT_TO_POINTER (count + 1));
 }
 
 /* @kind/NAME and @more behind it: the number @member of a region. */
@@ -205,6 +177,7 @@ count_regions (GHashTable *now, JsonObject *analysis, const char *kind)
       continue;
     if (g_str_equal (kind, "zones")) {
       count_region (now, json_node_get_object (element), kind, "inside", "");
+      count_region (now, json_node_get_object (element), kind, "entered", "/entered");
       continue;
     }
     count_region (now, json_node_get_object (element), kind, "in", "/in");
@@ -212,48 +185,65 @@ count_regions (GHashTable *now, JsonObject *analysis, const char *kind)
   }
 }
 
-static GHashTable *
-count_line (const char *line, gsize bytes)
+/* FALSE where @line is no prediction. */
+static gboolean
+count_line (const char *line, gsize bytes, Line *now)
 {
   g_autoptr (JsonParser) parser = json_parser_new ();
   if (!json_parser_load_from_data (parser, line, (gssize) bytes, NULL))
-    return NULL;
+    return FALSE;
   JsonNode *root = json_parser_get_root (parser);
   JsonNode *objects =
     root != NULL && JSON_NODE_HOLDS_OBJECT (root) ? json_object_get_member (json_node_get_object (root), "objects") : NULL;
   if (objects == NULL || !JSON_NODE_HOLDS_ARRAY (objects))
-    return NULL;
-  GHashTable *now = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
+    return FALSE;
   json_array_foreach_element (json_node_get_array (objects), count_object, now);
   JsonNode *analysis = json_object_get_member (json_node_get_object (root), "analysis");
   if (analysis != NULL && JSON_NODE_HOLDS_OBJECT (analysis)) {
-    count_regions (now, json_node_get_object (analysis), "zones");
-    count_regions (now, json_node_get_object (analysis), "lines");
+    count_regions (now->counts, json_node_get_object (analysis), "zones");
+    count_regions (now->counts, json_node_get_object (analysis), "lines");
   }
-  return now;
+  return TRUE;
+}
+
+/* Zones and lines are there by themselves; a class is after some lines in a row with an object that is followed, where any is. */
+static void
+confirm (SlLabelCounts *counts, const Line *now, const char *label, Seen *seen)
+{
+  const gboolean there = seen->count > 0 && (!counts->ids || g_hash_table_contains (now->tracked, label));
+  seen->run = there ? seen->run + 1 : 0;
+  if (seen->confirmed || (seen->run < CONFIRM_LINES && strchr (label, '/') == NULL))
+    return;
+  seen->confirmed = counts->confirmed = TRUE;
 }
 
 void
 sl_label_counts_update (SlLabelCounts *counts, const char *line, gsize bytes, SlLabelChanged changed, gpointer user_data)
 {
-  g_autoptr (GHashTable) now = count_line (line, bytes);
+  g_autoptr (GHashTable) numbers = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
+  g_autoptr (GHashTable) tracked = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
+  Line now = { numbers, tracked };
   GHashTableIter iter;
-  gpointer label, count;
-  if (now == NULL)
+  gpointer label, value;
+  if (!count_line (line, bytes, &now))
     return;
-  g_hash_table_iter_init (&iter, counts->seen);
-  while (g_hash_table_iter_next (&iter, &label, &count)) {
-    const gpointer current = g_hash_table_lookup (now, label);
-    if (current != count) {
-      g_hash_table_iter_replace (&iter, current);
-      changed (user_data, label, GPOINTER_TO_UINT (current));
+  counts->ids = counts->ids || g_hash_table_size (tracked) > 0;
+  g_hash_table_iter_init (&iter, numbers);
+  while (g_hash_table_iter_next (&iter, &label, &value) && g_hash_table_size (counts->seen) < MAX_LABELS)
+    if (!g_hash_table_contains (counts->seen, label)) {
+      Seen *fresh = g_new0 (Seen, 1);
+      fresh->count = G_MAXUINT; /* that of no line: it has changed */
+      g_hash_table_insert (counts->seen, g_strdup (label), fresh);
     }
-    g_hash_table_remove (now, label);
-  }
-  g_hash_table_iter_init (&iter, now);
-  while (g_hash_table_iter_next (&iter, &label, &count) && g_hash_table_size (counts->seen) < MAX_LABELS) {
-    g_hash_table_insert (counts->seen, g_strdup (label), count);
-    changed (user_data, label, GPOINTER_TO_UINT (count));
+  g_hash_table_iter_init (&iter, counts->seen);
+  while (g_hash_table_iter_next (&iter, &label, &value)) {
+    Seen *seen = value;
+    const guint current = GPOINTER_TO_UINT (g_hash_table_lookup (numbers, label));
+    const gboolean differs = current != seen->count;
+    seen->count = current;
+    confirm (counts, &now, label, seen);
+    if (differs)
+      changed (user_data, label, current);
   }
 }
 
@@ -276,10 +266,41 @@ void
 sl_label_counts_repeat (SlLabelCounts *counts, SlLabelChanged changed, gpointer user_data)
 {
   GHashTableIter iter;
-  gpointer label, count;
+  gpointer label, seen;
   g_hash_table_iter_init (&iter, counts->seen);
-  while (g_hash_table_iter_next (&iter, &label, &count))
-    changed (user_data, label, GPOINTER_TO_UINT (count));
+  while (g_hash_table_iter_next (&iter, &label, &seen))
+    changed (user_data, label, ((Seen *) seen)->count);
+}
+
+void
+sl_label_counts_leave (SlLabelCounts *counts, SlLabelChanged changed, gpointer user_data)
+{
+  GHashTableIter iter;
+  gpointer label, value;
+  g_hash_table_iter_init (&iter, counts->seen);
+  while (g_hash_table_iter_next (&iter, &label, &value)) {
+    Seen *seen = value;
+    if (seen->count == 0 || sl_home_is_sum (label))
+      continue;
+    seen->count = 0;
+    changed (user_data, label, 0);
+  }
+}
+
+char *
+sl_label_counts_take_confirmed (SlLabelCounts *counts)
+{
+  GHashTableIter iter;
+  gpointer label, seen;
+  if (!counts->confirmed)
+    return NULL;
+  GString *list = g_string_new (NULL);
+  counts->confirmed = FALSE;
+  g_hash_table_iter_init (&iter, counts->seen);
+  while (g_hash_table_iter_next (&iter, &label, &seen))
+    if (((Seen *) seen)->confirmed)
+      g_string_append_printf (list, "%s\n", (const char *) label);
+  return g_string_free (list, FALSE);
 }
 
 void

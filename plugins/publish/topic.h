@@ -23,14 +23,7 @@ SlMqttAccess sl_mqtt_access (const SlPublishSettings *settings);
  *  element's and the property's. */
 gboolean sl_mqtt_topic_target (SlMqttTarget *target, const SlPublishSettings *settings, GError **error);
 
-/** sl_mqtt_discovery: (transfer full): the retained message by which Home Assistant learns of a sensor that counts objects. */
-char *sl_mqtt_discovery (const char *topic, const char *availability, const char *id, const char *name);
-
-/** sl_mqtt_count_discovery: (transfer full): the same of the number at @topic/@label, of the device @id. @object_id: (out) (transfer full):
- *  what it is called in the announcement's topic */
-char *sl_mqtt_count_discovery (const char *topic, const char *availability, const char *id, const char *label, char **object_id);
-
-/** SlLabelCounts: how many objects of each label the last line had, how many were in each zone ("zones/NAME"), and how many have crossed each
+/** SlLabelCounts: how many objects of each label the last line had, how many were in each zone ("zones/NAME") and entered it ("zones/NAME/entered"), and how many have crossed each
  *  line ("lines/NAME/in", "lines/NAME/out"). At most 256 of these are followed. */
 typedef struct _SlLabelCounts SlLabelCounts;
 
@@ -45,6 +38,11 @@ void sl_label_counts_free (SlLabelCounts *counts);
 void sl_label_counts_update (SlLabelCounts *counts, const char *line, gsize bytes, SlLabelChanged changed, gpointer user_data);
 /** sl_label_counts_repeat: calls @changed for every label, for a broker that may have forgotten. */
 void sl_label_counts_repeat (SlLabelCounts *counts, SlLabelChanged changed, gpointer user_data);
+/** sl_label_counts_leave: nobody is looked for any more: calls @changed with 0 for each label that is not 0 and no sum. */
+void sl_label_counts_leave (SlLabelCounts *counts, SlLabelChanged changed, gpointer user_data);
+/** sl_label_counts_take_confirmed: (transfer full) (nullable): all labels that are no false alarms, a line each; NULL when these are the same as last
+ *  time. A class is one after it was on 5 lines in a row; where objects have ids, with an object that has one. */
+char *sl_label_counts_take_confirmed (SlLabelCounts *counts);
 
 G_END_DECLS
 

@@ -5,6 +5,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "sightline/error.h"
+
 #define SECOND G_GUINT64_CONSTANT (1000000000)
 /* The left half of the frame, which is 100x100. */
 #define LEFT "[zone left] points=0,0 0.5,0 0.5,1 0,1;"
@@ -212,7 +214,9 @@ test_relink (void)
     object = object_at (9, cases[i].label, cases[i].x, 50);
     step (analyzer, 1 + cases[i].later, &object, 1, cases[i].events);
     object = object_at (9, cases[i].label, 80, 50);
-    const SlAnalysis *analysis = sl_analyzer_update (analyzer, &object, 1, 5 * SECOND);
+    for (guint k = 2; k <= 5; k++)
+      sl_analyzer_update (analyzer, &object, 1, k * SECOND);
+    const SlAnalysis *analysis = sl_analyzer_last (analyzer);
     g_assert_cmpuint (analysis->regions[0].left, ==, *cases[i].events == '\0' ? 1 : 2);
     g_assert_cmpuint (analysis->regions[0].inside, ==, 0);
   }
@@ -275,7 +279,8 @@ test_many_classes (void)
   g_assert_cmpuint (analysis->regions[0].classes[30].inside, ==, 1);
   g_assert_cmpstr (analysis->regions[0].classes[31].label, ==, "others");
   g_assert_cmpuint (analysis->regions[0].classes[31].inside, ==, 69);
-  analysis = sl_analyzer_update (analyzer, NULL, 0, 10 * SECOND);
+  for (guint k = 1; k <= 3; k++)
+    analysis = sl_analyzer_update (analyzer, NULL, 0, k * SECOND);
   g_assert_cmpuint (analysis->regions[0].classes[31].left, ==, 69);
   g_assert_cmpuint (analysis->regions[0].inside, ==, 0);
 }
@@ -476,23 +481,169 @@ test_json (void)
   g_autoptr (SlAnalyzer) analyzer = open_with (LEFT "[line \"way\"] points=0,0.5 1,0.5", &settings);
   g_autoptr (GString) json = g_string_new (NULL);
   SlObjectView object = object_at (7, "person", 25, 40);
+  sl_analyzer_set_utc (analyzer, G_GINT64_CONSTANT (1772381045678901)); /* date -u -d @1772381045.678 +%FT%T.%3NZ */
   sl_analyzer_update (analyzer, &object, 1, 0);
   object = object_at (7, "person", 25, 60);
   const SlAnalysis *analysis = sl_analyzer_update (analyzer, &object, 1, 2 * SECOND);
   sl_analysis_append_json (json, analysis);
-  g_assert_cmpstr (json->str, ==,
-                   "{\"zones\":[{\"name\":\"left\",\"inside\":1,\"entered\":1,\"left\":0,\"longest\":2,\"mean_dwell\":0,\"empty\":0,"
-                   "\"classes\":[{\"label\":\"person\",\"inside\":1,\"entered\":1,\"left\":0}],"
-                   "\"occupancy\":{\"seconds\":2,\"mean\":1,\"most\":1,\"entered\":1,\"left\":0}}],"
-                   "\"lines\":[{\"name\":\"\\\"way\\\"\",\"in\":1,\"out\":0,\"classes\":[{\"label\":\"person\",\"in\":1,\"out\":0}]}],"
-                   "\"inside\":[{\"id\":7,\"zone\":\"left\",\"seconds\":2}],"
-                   "\"events\":[{\"event\":\"in\",\"line\":\"\\\"way\\\"\",\"id\":7,\"label\":\"person\"}],"
-                   "\"heat\":{\"width\":2,\"height\":2,\"most\":2,\"cells\":[0,0,255,0]}}");
+  g_assert_cmpstr (
+    json->str, ==,
+    "{\"since\":\"2026-03-01T16:04:05.678Z\",\"zones\":[{\"name\":\"left\",\"inside\":1,\"entered\":1,\"left\":0,\"longest\":2,\"mean_dwell\":0,\"empty\":0,"
+    "\"classes\":[{\"label\":\"person\",\"inside\":1,\"entered\":1,\"left\":0}],"
+    "\"occupancy\":{\"seconds\":2,\"mean\":1,\"most\":1,\"entered\":1,\"left\":0}}],"
+    "\"lines\":[{\"name\":\"\\\"way\\\"\",\"in\":1,\"out\":0,\"classes\":[{\"label\":\"person\",\"in\":1,\"out\":0}]}],"
+    "\"inside\":[{\"id\":7,\"zone\":\"left\",\"seconds\":2}],"
+    "\"events\":[{\"event\":\"in\",\"line\":\"\\\"way\\\"\",\"id\":7,\"label\":\"person\"}],"
+    "\"heat\":{\"width\":2,\"height\":2,\"most\":2,\"cells\":[0,0,255,0]}}");
   g_autofree gpointer block = g_malloc (sl_analysis_size (analysis));
   g_string_truncate (json, 0);
   sl_analysis_append_json (json, sl_analysis_copy (analysis, block, FALSE));
   g_assert_nonnull (strstr (json->str, "\"events\":[]}"));
   g_assert_nonnull (strstr (json->str, "\"inside\":[{\"id\":7,"));
+}
+
+/* What @analyzer knows goes on in another one. */
+static SlAnalyzer *
+begin_anew (SlAnalyzer *analyzer, const char *regions)
+{
+  g_autoptr (GError) error = NULL;
+  g_autofree char *text = sl_analyzer_save (analyzer);
+  sl_analyzer_free (analyzer);
+  SlAnalyzer *next = open_with (regions, &sl_analyzer_defaults);
+  g_assert_true (sl_analyzer_restore (next, text, &error));
+  g_assert_no_error (error);
+  if (strcmp (regions, LEFT) == 0) {
+    g_autofree char *again = sl_analyzer_save (next);
+    g_assert_cmpstr (again, ==, text);
+  }
+  return next;
+}
+
+/* People walk, one each 6 s and each for 5 s, from the left edge to the right one, a tenth of a second a frame: into the zone, across the line,
+ * out of the zone. 20 times another analyzer goes on, whose clock and ids begin at 0, after 0.5 s without frames, and 20 times the camera is
+ * away for that long or for 3 s while somebody stands still. Everybody counts once. */
+static void
+test_kept (void)
+{
+  static const char regions[] = LEFT "[line way] points=0.25,1 0.25,0";
+  const gint64 start = G_GINT64_CONSTANT (1780000000000000);
+  SlAnalyzer *analyzer = open_with (regions, &sl_analyzer_defaults);
+  guint began = 0, restarts = 0, losses = 0;
+  for (guint frame = 0; frame < 60 * 60; frame++) {
+    const guint phase = frame % 60;
+    const guint until = phase == 14 && frame / 60 % 3 == 0   ? 20
+                        : phase == 25 && frame / 60 % 3 == 1 ? 30
+                        : phase == 14 && frame / 60 % 3 == 2 ? 44
+                                                             : 0;
+    if (until > 0 && (frame / 60 % 3 != 0 || restarts < 20)) {
+      if (frame / 60 % 3 == 0) {
+        analyzer = begin_anew (analyzer, regions);
+        began = frame + until - phase;
+        restarts++;
+      } else {
+        losses++;
+      }
+      frame += until - phase;
+    }
+    /* Every third stands still in the middle of the zone for a while. */
+    const gboolean stands = frame / 60 % 3 == 2;
+    const gdouble at = stands && frame % 60 >= 10 && frame % 60 < 45 ? 15
+                       : stands && frame % 60 >= 45                  ? 15 + (frame % 60 - 44) * 15.0
+                                                                     : (frame % 60) * 1.8;
+    const SlObjectView object = object_at (1 + (gint32) (frame / 60 - began / 60), "person", at, 50);
+    sl_analyzer_set_utc (analyzer, start + frame * G_GINT64_CONSTANT (100000));
+    sl_analyzer_update (analyzer, &object, frame % 60 < 50, (guint64) (frame - began) * SECOND / 10);
+  }
+  const SlAnalysis *analysis = sl_analyzer_last (analyzer);
+  g_assert_cmpuint (restarts, ==, 20);
+  g_assert_cmpuint (losses, ==, 40);
+  g_assert_cmpint (analysis->since, ==, start);
+  g_assert_cmpuint (analysis->regions[0].entered, ==, 60);
+  g_assert_cmpuint (analysis->regions[0].left, ==, 60);
+  g_assert_cmpuint (analysis->regions[1].entered, ==, 60);
+  g_assert_cmpuint (analysis->regions[1].left, ==, 0);
+  sl_analyzer_free (analyzer);
+}
+
+/* Time inside goes on over a restart; who is not seen again left when seen last; after more than a minute everybody is new. */
+static void
+test_kept_times (void)
+{
+  for (guint i = 0; i < 3; i++) {
+    const gdouble away[] = { 10, 10, 90 };
+    SlAnalyzer *analyzer = open_with (LEFT, &sl_analyzer_defaults);
+    SlObjectView object = object_at (7, "person", 20, 50);
+    for (guint k = 0; k <= 8; k++) {
+      sl_analyzer_set_utc (analyzer, G_USEC_PER_SEC + k * G_USEC_PER_SEC / 2);
+      sl_analyzer_update (analyzer, &object, 1, 1000 * SECOND + k * SECOND / 2);
+    }
+    analyzer = begin_anew (analyzer, LEFT);
+    sl_analyzer_set_utc (analyzer, (gint64) ((5 + away[i]) * G_USEC_PER_SEC));
+    object.object_id = 1;
+    const SlAnalysis *analysis = NULL;
+    for (guint k = 0; k <= 5; k++)
+      analysis = sl_analyzer_update (analyzer, &object, i != 1, k * SECOND / 2);
+    g_assert_cmpuint (analysis->regions[0].entered, ==, i == 2 ? 2 : 1);
+    g_assert_cmpuint (analysis->regions[0].left, ==, i == 0 ? 0 : 1);
+    g_assert_cmpuint (analysis->regions[0].inside, ==, i == 1 ? 0 : 1);
+    g_assert_cmpfloat_with_epsilon (i == 0 ? analysis->regions[0].longest : analysis->regions[0].mean_dwell, i == 0 ? 4 + 10 + 2.5 : 4,
+                                    1e-9);
+    sl_analyzer_free (analyzer);
+  }
+}
+
+/* A zone of another name begins at 0, one whose classes changed keeps its sums. */
+static void
+test_kept_regions (void)
+{
+  SlAnalyzer *analyzer = open_with (LEFT "[zone gone] points=0,0 1,0 1,1", &sl_analyzer_defaults);
+  const SlObjectView objects[] = { object_at (1, "person", 20, 50), object_at (2, "dog", 20, 90) };
+  for (guint k = 0; k <= 4; k++)
+    sl_analyzer_update (analyzer, objects, 2, k * SECOND);
+  analyzer = begin_anew (analyzer, "[zone new] points=0,0 1,0 1,1 0,1;" LEFT "classes=person");
+  const SlAnalysis *analysis = sl_analyzer_last (analyzer);
+  g_assert_cmpstr (analysis->regions[1].name, ==, "left");
+  g_assert_cmpuint (analysis->regions[0].entered, ==, 0);
+  g_assert_cmpuint (analysis->regions[1].entered, ==, 2);
+  g_assert_cmpuint (analysis->regions[1].left, ==, 1);
+  g_assert_cmpuint (analysis->regions[1].inside, ==, 1);
+  sl_analyzer_free (analyzer);
+}
+
+/* A text of which bytes are missing or changed is refused, or its counts fit each other. */
+static void
+test_kept_damage (void)
+{
+  SlAnalyzer *analyzer = open_with (LEFT "[line way] points=0,0.2 1,0.2", &sl_analyzer_defaults);
+  const SlObjectView objects[] = { object_at (1, "person", 20, 50), object_at (2, "dog", 20, 90) };
+  for (guint k = 0; k <= 4; k++)
+    sl_analyzer_update (analyzer, objects, 2, k * SECOND);
+  g_autofree char *text = sl_analyzer_save (analyzer);
+  const gsize length = strlen (text);
+  guint refused = 0;
+  sl_analyzer_free (analyzer);
+  for (guint i = 0; i < 4000; i++) {
+    g_autoptr (GError) error = NULL;
+    g_autofree char *damaged = g_strndup (text, i % 2 == 0 ? length : (gsize) g_test_rand_int_range (0, (gint32) length));
+    if (i % 2 == 0)
+      damaged[g_test_rand_int_range (0, (gint32) length)] = (char) g_test_rand_int_range (1, 256);
+    g_autoptr (SlAnalyzer) next = open_with (LEFT, NULL);
+    if (!sl_analyzer_restore (next, damaged, &error)) {
+      g_assert_error (error, SL_ERROR, SL_ERROR_FORMAT);
+      refused++;
+    }
+    const SlAnalysis *analysis = sl_analyzer_update (next, objects, 2, SECOND);
+    g_assert_cmpuint (analysis->regions[0].entered, >=, analysis->regions[0].inside);
+    g_assert_true (isfinite (analysis->regions[0].longest) && isfinite (analysis->regions[0].mean_dwell));
+  }
+  g_assert_cmpuint (refused, >, 1000);
+  g_autoptr (SlAnalyzer) next = open_with (LEFT, NULL);
+  g_autoptr (GError) error = NULL;
+  g_assert_false (sl_analyzer_restore (next, "[analysis]\nversion=7\n", &error));
+  g_assert_cmpstr (error->message, ==, "expected counts that an analyzer of this version saved");
+  g_clear_error (&error);
+  g_assert_false (sl_analyzer_restore (next, "[analysis]\nversion=1\n[region 0]\nkind=zone\n", &error));
+  g_assert_cmpstr (error->message, ==, "[region 0] name: missing, or not what an analyzer saved");
 }
 
 int
@@ -512,6 +663,10 @@ main (int argc, char **argv)
   g_test_add_func ("/analyzer/occupancy-of-lost", test_occupancy_of_lost);
   g_test_add_func ("/analyzer/occupancy-confirmed", test_occupancy_confirmed);
   g_test_add_func ("/analyzer/empty-since", test_empty_since);
+  g_test_add_func ("/analyzer/kept", test_kept);
+  g_test_add_func ("/analyzer/kept-times", test_kept_times);
+  g_test_add_func ("/analyzer/kept-regions", test_kept_regions);
+  g_test_add_func ("/analyzer/kept-damage", test_kept_damage);
   g_test_add_func ("/analyzer/left-behind-relinked", test_left_behind_relinked);
   g_test_add_func ("/analyzer/jumps", test_jumps);
   g_test_add_func ("/analyzer/heat", test_heat);

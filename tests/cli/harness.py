@@ -2,13 +2,15 @@
 """Runs functions named test_* and reports them as TAP; helpers to run the program and to write pictures.
 
 Standard library only. A test script ends with harness.main(globals()) and is called as
-SCRIPT PROGRAM MAKE_MODELS.
+SCRIPT PROGRAM MAKE_MODELS [--part=K/N]. Scripts that wait much run in parts, side by side: each part
+runs every N-th test, so no test may need what another one left.
 """
 import os
 import struct
 import subprocess
 import sys
 import tempfile
+import time
 import traceback
 import zlib
 
@@ -96,13 +98,16 @@ def png_of(name, width, height, rows):
 
 
 def main(names):
-    tests = [(name, test) for name, test in names.items() if name.startswith("test_")]
+    last = sys.argv[-1]
+    part, parts = map(int, last[len("--part="):].split("/")) if last.startswith("--part=") else (1, 1)
+    tests = [(name, test) for name, test in names.items() if name.startswith("test_")][part - 1::parts]
     failed = 0
     print("1..%d" % len(tests), flush=True)
     for number, (name, test) in enumerate(tests, 1):
+        started = time.monotonic()
         try:
             test()
-            print("ok %d %s" % (number, name), flush=True)
+            print("ok %d %s\n# %.1f s" % (number, name, time.monotonic() - started), flush=True)
         except Skip as reason:
             print("ok %d %s # SKIP %s" % (number, name, str(reason).replace("\n", " ")), flush=True)
         except Exception:

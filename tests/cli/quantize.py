@@ -260,9 +260,9 @@ def test_broken_pictures():
 YOLOX = ["--mean", "0", "--std", "1", "--colour", "BGR", "--fit", "letterbox"]
 
 
-def test_a_thousand_broken_pictures():
+def test_broken_pictures():
     """Of ten kinds, among six whole ones: each is named once, and none ends the program."""
-    path = folder("thousand", 6)
+    path = folder("broken", 6)
     whole = sorted(os.listdir(path))
     with open(os.path.join(path, whole[0]), "rb") as file:
         good = file.read()
@@ -271,16 +271,16 @@ def test_a_thousand_broken_pictures():
              (b"BM" + b"\xff" * 60, "bmp"),
              (b"GIF", "gif"), (b"RIFF\xff\xff\xff\xffWEBPVP8 ", "webp"), (b"P6 4 4 255\n", "ppm"), (b"<svg/>", "jpg")]
     names = []
-    for i in range(1000):
+    for i in range(200):
         content, ending = kinds[i % len(kinds)]
         names.append("broken%04d.%s" % (i, ending))
         with open(os.path.join(path, names[-1]), "wb") as file:
             file.write(content)
-    done = run(*small("-c", path, "--pictures", "1000", "-o", work("thousand.tflite"), "--json"), timeout=900).expect(0, *names)
+    done = run(*small("-c", path, "--pictures", "200", "-o", work("broken.tflite"), "--json"), timeout=900).expect(0, *names)
     report = json.loads(done.out)
-    assert report["calibrated"] + report["compared"] == 6 and os.path.exists(work("thousand.tflite")), report
+    assert report["calibrated"] + report["compared"] == 6 and os.path.exists(work("broken.tflite")), report
     lines = [line for line in done.err.splitlines() if line.startswith("sightline quantize: ")]
-    assert len(lines) == 1000 and all(sum(name in line for line in lines) == 1 for name in names), (len(lines), lines[:5])
+    assert len(lines) == 200 and all(sum(name in line for line in lines) == 1 for name in names), (len(lines), lines[:5])
 
 
 def test_kept_layers():

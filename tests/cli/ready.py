@@ -3,6 +3,9 @@
 in them were put."""
 import json
 import os
+import re
+import shutil
+import socket
 import subprocess
 import time
 
@@ -10,6 +13,7 @@ import clips
 import harness
 from clips import RATE, Sprite, clip, linear, no_code, qr, way
 from harness import Skip, data, model, run, work, write
+from running import PATIENCE, Running
 
 READY = os.path.join(harness.ROOT, "pipelines", "ready")
 FINDER = os.path.join(harness.ROOT, "models", "codes", "codes.tflite")
@@ -63,6 +67,81 @@ def test_ready_counter():
     assert frames[-1]["analysis"]["lines"] == [{"name": "way", "in": 0, "out": 0, "classes": []}], frames[-1]
     result = run("check", os.path.join(READY, "people-counter.pipeline"), *setting(source=BLUE, line="0,0 1", model=model("one_box.tflite")))
     assert result.status == 1 and "[line way] points: expected points x,y of numbers from 0 to 1" in result.out, result
+
+
+class Broker:
+    """mosquitto on a free port, and all that it was told."""
+
+    def __init__(self):
+        if any(shutil.which(tool) is None for tool in ("mosquitto", "mosquitto_pub", "mosquitto_sub")):
+            raise Skip("mosquitto is not installed")
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            self.port = free.getsockname()[1]
+        self.child = subprocess.Popen(["mosquitto", "-p", str(self.port)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self.ear = None
+        deadline = time.monotonic() + PATIENCE
+        while self.ear is None or self.ear.poll() is not None:  # until it listens
+            assert time.monotonic() < deadline, "mosquitto does not listen"
+            self.ear = subprocess.Popen(["mosquitto_sub", "-p", str(self.port), "-t", "#", "-F", "%t %x", "-W", str(PATIENCE)], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+            time.sleep(0.1)
+        self.heard = []
+
+    def hear(self, topic, payload=None):
+        """Until a message was heard since the last clearing, on a topic with such a name, of that payload if it is told."""
+        while not any(re.search(topic, t) and payload in (None, p) for t, p in self.heard):
+            told, _, content = self.ear.stdout.readline().decode().rstrip("\n").rpartition(" ")
+            assert told, "mosquitto_sub is gone"
+            self.heard.append((told, bytes.fromhex(content).decode("utf-8", "replace")))
+
+    def say(self, topic, payload):
+        subprocess.run(["mosquitto_pub", "-p", str(self.port), "-t", topic, "-m", payload], check=True, timeout=PATIENCE)
+
+    def close(self):
+        for child in (self.ear, self.child):
+            child.kill()
+            child.wait()
+        self.ear.stdout.close()
+
+
+def test_home_assistant():
+    """Two cameras are two devices, whose ids stay; the threshold and the switch are obeyed; the recipe of docs/ready.md."""
+    broker = Broker()
+    paths = []
+    for till in ("till1", "till2"):
+        text = ("[pipeline]\ninclude=%s\n[parameters]\nmodel=%s\nsource=test://?pattern=blue\nclasses=blue\nname=%s\noutput=mqtt://localhost:%d/sightline/%s\n"
+                "[element sink]\ncounts=true\ndiscovery-prefix=homeassistant\npicture-interval=1\ninterval=0.2\non-change=true\n"
+                % (os.path.abspath(os.path.join(READY, "queue-watch.pipeline")), model("one_box.tflite"), till, broker.port, till))
+        paths.append(write(till + ".pipeline", text.encode()))
+    try:
+        announced = []
+        for _ in range(2):
+            running = Running(*paths)
+            broker.heard = []
+            for till in ("till1", "till2"):
+                broker.hear("^sightline/%s/threshold$" % till, "0.1")
+                broker.hear("^homeassistant/binary_sensor/.*%s.*/blue_present" % till)
+                broker.hear("^homeassistant/sensor/.*%s.*/queue_entered" % till)
+            broker.say("sightline/till1/threshold/set", "0.99")
+            broker.hear("^sightline/till1/threshold$", "0.99")
+            broker.say("sightline/till1/threshold/set", "7")
+            running.wait_for("warning")
+            broker.say("sightline/till2/enabled/set", "OFF")
+            broker.hear("^sightline/till2/enabled$", "OFF")
+            running.stop()
+            broker.hear("^sightline/till1/available", "offline")
+            assert ("sightline/till2/enabled", "ON") in broker.heard, "the switch is kept without a folder"
+            found = {topic for topic, _ in broker.heard if topic.startswith("homeassistant/")}
+            announced.append(found)
+        devices = {topic.split("/")[2] for topic in announced[0]}
+        assert len(devices) == 2 and announced[0] == announced[1], announced
+        for device in devices:
+            kinds = {topic.split("/")[1] for topic in announced[0] if topic.split("/")[2] == device}
+            assert kinds == {"sensor", "binary_sensor", "camera", "switch", "number"}, kinds
+        warned = [e["message"] for e in running.events() if e["event"] == "warning"]
+        assert warned == ["sink: the broker's threshold/set: expected a number from 0 to 1, got '7'; nothing changes"], warned
+    finally:
+        broker.close()
 
 
 def test_ready_folder():

@@ -253,6 +253,33 @@ def test_watchdog():
     running.stop()
     running.child.stdin.close()
     assert running.status == 0
+    assert delay(running.wait_for("recovered")) >= 0.5, "counted from the watchdog, not from the last frame"
+
+
+def test_camera_away_is_no_stall():
+    """The camera is away three times, for longer than the watchdog waits: the pipeline goes on, the time is that since the last frame, and
+    what stood in a zone stands there once."""
+    camera, lines = Camera(), work("away.json")
+    running = Running(describe("patient", "slcamera name=eye reconnect-min=50 reconnect-max=200 uri=%s ! slpredict model=%s track=true ! "
+                               "slanalyze confirm=1 patience=0.5 ! slpublish location=%s" % (camera.uri, model("one_box.tflite"), lines),
+                               "watchdog=300ms\nrestart=on-failure\n[zone all]\npoints=0,0 1,0 1,1 0,1\n"))
+    running.wait_for("running")
+    for n in range(1, 4):
+        gone = time.monotonic()
+        camera.kill()
+        running.wait_for("warning", n)
+        time.sleep(1.2)
+        camera.start()
+        back = running.wait_for("recovered", n)
+        least, most = 1.2, time.monotonic() - gone + 0.2
+        assert least <= float(back["message"].split()[-2]) <= most and "eye: " in back["message"], (back, most)
+    time.sleep(0.7)
+    running.stop()
+    camera.kill()
+    camera.held.close()
+    assert running.status == 0 and "failed" not in [e["event"] for e in running.events()], running.lines
+    zone = analyses(lines)[-1]["zones"][0]
+    assert (zone["entered"], zone["left"]) == (1, 0) and zone["longest"] > 3.6, zone
 
 
 def test_nothing_to_tell_is_no_stall():
@@ -290,6 +317,61 @@ def test_reload():
     assert "going on with the one before" in running.wait_for("reload-failed", 2)["message"]
     running.wait_for("running", 3)
     assert running.stop() < STOPPED and running.status == 0
+
+
+def analyses(path):
+    with open(path, encoding="utf-8") as file:
+        return [json.loads(line)["analysis"] for line in file if line.endswith("\n")]
+
+
+def test_counts_go_on():
+    """Something stands in a zone while the pipeline fails 20 times, is changed 5 times, and the program starts again: it entered once."""
+    lines, folder = work("counted.json"), work("state")
+
+    def describe_one(threshold, errors=12):
+        return describe("counts", "videotestsrc is-live=true pattern=blue ! video/x-raw,format=RGB,width=64,height=48,framerate=100/1 ! "
+                        "identity error-after=%d ! slpredict model=%s track=true threshold=%g ! slanalyze confirm=1 ! slpublish location=%s"
+                        % (errors, model("one_box.tflite"), threshold, lines),
+                        "restart=on-failure\nbackoff-min=10ms\nbackoff-max=20ms\n[zone all]\npoints=0,0 1,0 1,1 0,1\n")
+
+    path = describe_one(0.3)
+    running = Running(path, "--state", folder)
+    running.wait_for("running", 21)
+    for n in range(5):
+        describe_one(0.31 + n / 100, -1)
+        starts = len([e for e in running.events() if e["event"] == "running"])
+        running.child.send_signal(signal.SIGHUP)
+        running.wait_for("reloaded", n + 1)
+        running.wait_for("running", starts + 1)
+    running.stop()
+    assert running.status == 0 and not [e for e in running.events() if e["event"] == "state"], running.lines
+    again = Running(path, "--state", folder)
+    again.wait_for("running")
+    time.sleep(0.3)
+    again.stop()
+    told = analyses(lines)
+    assert len(told) > 240 and len({a["since"] for a in told}) == 1, (len(told), {a["since"] for a in told})
+    assert {a["zones"][0]["entered"] for a in told[1:]} == {1} and {a["zones"][0]["left"] for a in told} == {0}, told
+    ids = [i["id"] for a in told for i in a["inside"]]
+    assert ids == sorted(ids), "an id came again"
+    longest = [a["zones"][0]["longest"] for a in told]
+    assert longest == sorted(longest) and longest[-1] > 1, "time inside began again"
+    for damage, message in ((b"\0\xff[state", ": expected what an earlier run saved, got something else or a part of it: not used; counts begin at 0"),
+                            (b"[state]\nversion=1\npipeline=yard\n", ": expected the state of pipeline counts, got that of 'yard': not used; counts begin at 0")):
+        write("state/counts.state", damage)
+        bad = Running(path, "--state", folder)
+        said = bad.wait_for("state")
+        bad.wait_for("running")
+        bad.stop()
+        assert said["level"] == "warning" and said["message"] == work("state/counts.state") + message, said
+    assert analyses(lines)[-1]["since"] > told[-1]["since"]
+    unwritable = write("no-folder", b"")
+    bad = Running(path, "--state", unwritable + "/state")
+    said = bad.wait_for("state")
+    bad.wait_for("running")
+    bad.stop()
+    assert said["message"].startswith(unwritable) and said["message"].endswith(": counts are not kept over the end of the program; trying again"), said
+    assert bad.status == 0 and len([e for e in bad.events() if e["event"] == "state"]) == 1, bad.lines
 
 
 def overwrite(path, other):

@@ -517,6 +517,7 @@ def test_zones():
         assert 0 < float(samples[key]) <= people, (samples[key], people)
         assert samples[key.replace("objects", "entered_total")] == samples[key]
         assert samples['sightline_zone_longest_seconds{pipeline="street",element="look",zone="none"}'] == "0"
+        assert abs(float(samples['sightline_counts_since_seconds{pipeline="street",element="look"}']) - time.time()) < PATIENCE
         regions = served.get("/pipelines").json["pipelines"][0]["regions"]
         assert [(r["kind"], r["name"]) for r in regions] == [("zone", "all"), ("zone", "none"), ("line", "way")], regions
         assert regions[0]["inside"] == regions[0]["entered"] == float(samples[key]) and regions[0]["left"] == regions[1]["inside"] == 0, regions
@@ -571,16 +572,19 @@ def test_password_and_tls():
 
 
 def test_reload():
-    path = describe("changes")
+    unnamed = MODEL.replace("name=predict ", "")
+    path = describe("changes", FRAMES + " ! " + unnamed)
     with Served(path) as served, served.stream("/stream.mjpg") as peer, served.stream("/predictions", "text/event-stream") as listener:
         read_until(peer, b"image/jpeg", 3)
         for pattern, colour in (("red", "red"), ("green", "green")):
-            describe("changes", FRAMES.replace("blue", pattern) + " ! " + MODEL)
+            describe("changes", FRAMES.replace("blue", pattern) + " ! " + unnamed)
             served.child.send_signal(signal.SIGHUP)
             read_until(listener, b'"label":"%s"' % colour.encode())
             read_until(peer, b"image/jpeg", 3)
         eventually(lambda: served.get("/health").status == 200)
-        assert 'sightline_restarts_total{pipeline="changes"} 0\n' in served.get("/metrics").text, "a reload is no restart"
+        text = served.get("/metrics").text
+        assert 'sightline_restarts_total{pipeline="changes"} 0\n' in text, "a reload is no restart"
+        assert 'sightline_model_info{pipeline="changes",element="slpredict0"' in text, "a reload changes no name"
 
 
 def ages(served, seconds):
@@ -777,13 +781,15 @@ def test_browser():
             browser.wait_for("document.getElementById('picture').src.includes('stream.mjpg?pipeline=second')")
             browser.wait_for("document.getElementById('picture').naturalWidth == 320")
             browser.wait_for("document.title == 'second - Sightline'")
+            assert browser.value("location.search") == "?pipeline=second"
             assert browser.problems == [], browser.problems
         finally:
             browser.close()
-        for width, dark in ((1200, False), (390, True)):
-            browser = Browser("http://127.0.0.1:%d/" % served.port, width, 900, dark)
+        for width, dark, shown in ((1200, False, "second"), (390, True, "page")):
+            browser = Browser("http://127.0.0.1:%d/?pipeline=%s" % (served.port, shown), width, 900, dark)
             try:
-                browser.wait_for("document.getElementById('picture').naturalWidth == 640")
+                browser.wait_for("document.title == '%s - Sightline' && document.getElementById('pipelines').value == '%s'" % (shown, shown))
+                browser.wait_for("document.getElementById('picture').naturalWidth == %d" % (320 if shown == "second" else 640))
                 browser.wait_for("document.getElementById('stages').textContent.includes('inference')")
                 assert browser.value("document.documentElement.scrollWidth <= innerWidth"), "the page is wider than the window"
                 colour = browser.value("getComputedStyle(document.body).backgroundColor")

@@ -152,7 +152,8 @@ test_json (void)
     g_autoptr (GstBuffer) copy = gst_buffer_copy (out);
     g_autofree char *json = json_of (out), *copied = json_of (copy);
     g_assert_cmpstr (json, ==, copied);
-    g_assert_nonnull (strstr (json, "\"labels\":[],\"analysis\":{\"zones\":[{\"name\":\"left\",\"inside\":1,\"entered\":1,\"left\":0,"));
+    g_assert_nonnull (strstr (json, "\"labels\":[],\"analysis\":{\"since\":\""));
+    g_assert_nonnull (strstr (json, "Z\",\"zones\":[{\"name\":\"left\",\"inside\":1,\"entered\":1,\"left\":0,"));
     g_assert_true ((strstr (json, "\"events\":[{\"event\":\"entered\",\"zone\":\"left\",\"id\":4,\"label\":\"person\"}]") != NULL)
                    == (i == 0));
     g_assert_true ((strstr (json, "\"heat\":{\"width\":4,\"height\":3,") != NULL) == (i == 25));
@@ -298,6 +299,58 @@ test_errors (void)
   }
 }
 
+/* A line with an object that stands in the zone; what @kept says goes on. Returns: (transfer full): what is kept of it then */
+static char *
+stand (const char *kept, guint64 *entered, gint64 *since, char **said)
+{
+  TestLine fixture = test_line_open ("slanalyze confirm=1 name=look regions=\"" LEFT "\"", NULL, NULL);
+  g_autoptr (GstElement) element = gst_harness_find_element (fixture.harness, "slanalyze");
+  char *text = NULL;
+  gst_element_set_state (element, GST_STATE_NULL);
+  g_object_set (element, "kept", kept, NULL);
+  gst_element_set_state (element, GST_STATE_PLAYING);
+  gst_harness_set_src_caps_str (fixture.harness, CAPS);
+  for (guint i = 0; i < 3; i++) {
+    GstBuffer *in = new_frame (i * FRAME);
+    add_object (in, 1, 100, 300);
+    gst_buffer_unref (push_pull (&fixture, in));
+  }
+  g_autoptr (GstStructure) counts = NULL;
+  g_object_get (element, "counts", &counts, NULL);
+  gst_structure_get_int64 (counts, "since", since);
+  gst_structure_get_uint64 (gst_value_get_structure (gst_value_list_get_value (gst_structure_get_value (counts, "regions"), 0)), "entered",
+                            entered);
+  gst_element_set_state (element, GST_STATE_READY);
+  g_object_get (element, "kept", &text, NULL);
+  g_autoptr (GstMessage) message = gst_bus_pop_filtered (fixture.bus, GST_MESSAGE_WARNING);
+  g_autoptr (GError) warning = NULL;
+  if (message != NULL)
+    gst_message_parse_warning (message, &warning, NULL);
+  *said = warning != NULL ? g_strdup (warning->message) : NULL;
+  test_line_close (fixture.harness, fixture.bus);
+  return text;
+}
+
+static void
+test_kept (void)
+{
+  guint64 entered = 0;
+  gint64 since = 0, first = 0;
+  g_autofree char *none = NULL, *still_none = NULL, *damage = NULL;
+  g_autofree char *kept = stand (NULL, &entered, &first, &none);
+  g_assert_cmpuint (entered, ==, 1);
+  g_assert_cmpint (ABS (g_get_real_time () - first), <, 60 * G_USEC_PER_SEC);
+  g_autofree char *again = stand (kept, &entered, &since, &still_none);
+  g_assert_null (none);
+  g_assert_null (still_none);
+  g_assert_cmpuint (entered, ==, 1);
+  g_assert_cmpint (since, ==, first);
+  g_autofree char *anew = stand ("[analysis]\nversion=1\n[region 0]\n", &entered, &since, &damage);
+  g_assert_cmpstr (damage, ==, "kept: [region 0] kind: missing, or not what an analyzer saved: counts begin at 0");
+  g_assert_cmpuint (entered, ==, 1);
+  g_assert_cmpint (since, >, first);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -310,5 +363,6 @@ main (int argc, char **argv)
   g_test_add_func ("/slanalyze/no-ids", test_no_ids);
   g_test_add_func ("/slanalyze/times", test_times);
   g_test_add_func ("/slanalyze/errors", test_errors);
+  g_test_add_func ("/slanalyze/kept", test_kept);
   return test_elements_run ();
 }

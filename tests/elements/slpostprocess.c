@@ -164,7 +164,7 @@ test_json (void)
     g_str_has_prefix (first, "{\"source\":\"door\",\"frame\":0,\"timestamp\":0,\"resolution\":{\"width\":400,\"height\":200},"));
   g_assert_nonnull (strstr (first, "{\"x\":50,\"y\":50,\"w\":150,\"h\":100,\"roi_type\":\"1\""));
   g_assert_nonnull (strstr (first, "\"roi_type\":\"2\""));
-  g_assert_nonnull (strstr (first, "\"labels\":[],\"latency\":{\"age\":"));
+  g_assert_nonnull (strstr (first, "\"labels\":[],\"utc\":\""));
   g_assert_nonnull (strstr (second, "\"frame\":1,\"timestamp\":1000000000,"));
   test_line_close (fixture.harness, fixture.bus);
 }

@@ -51,6 +51,33 @@ test_one_element (void)
   gst_object_unref (pipeline);
 }
 
+/* Automatic names begin at 0 in each pipeline, however many elements the process has had, and take no name that the launch line says. */
+static void
+test_numbers (void)
+{
+  static const char *const expected[] = { "fakesrc0", "identity0", "identity2", "identity1", "mine7", "fakesink0" };
+  for (guint i = 0; i < 5; i++) /* GStreamer itself makes no name twice only where its own count is beyond those of the launch line */
+    gst_object_unref (gst_object_ref_sink (gst_element_factory_make ("identity", NULL)));
+  for (guint round = 0; round < 3; round++) {
+    g_autoptr (GError) error = NULL;
+    GstElement *pipeline =
+      build ("[pipeline]\nlaunch=fakesrc ! identity ! identity ! identity name=identity1 ! identity name=mine7 ! fakesink\n"
+             "[element identity2]\nsleep-time=7\n",
+             NULL, NULL, &error);
+    g_assert_no_error (error);
+    for (guint i = 0; i < G_N_ELEMENTS (expected); i++) {
+      g_autoptr (GstElement) element = gst_bin_get_by_name (GST_BIN (pipeline), expected[i]);
+      g_assert_nonnull (element);
+    }
+    g_autoptr (GstElement) element = gst_bin_get_by_name (GST_BIN (pipeline), "identity2");
+    guint sleep = 0;
+    g_object_get (element, "sleep-time", &sleep, NULL);
+    g_assert_cmpuint (sleep, ==, 7);
+    g_assert_cmpuint (GST_BIN_NUMCHILDREN (pipeline), ==, G_N_ELEMENTS (expected));
+    gst_object_unref (pipeline);
+  }
+}
+
 static gboolean
 is_lent (GstElement *decoder)
 {
@@ -213,6 +240,7 @@ main (int argc, char **argv)
   g_test_init (&argc, &argv, NULL);
   gst_init (NULL, NULL);
   g_test_add_func ("/build/overrides", test_overrides);
+  g_test_add_func ("/build/numbers", test_numbers);
   g_test_add_func ("/build/one-element", test_one_element);
   g_test_add_func ("/build/decoders", test_decoders);
   g_test_add_func ("/build/mistakes", test_mistakes);

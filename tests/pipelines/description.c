@@ -250,7 +250,7 @@ static const struct
   { MINIMAL "[http]\nviewers=1.5\n", "t.pipeline:4: [http] viewers: expected a whole number from 1 to 64, got '1.5'" },
   { "[pipeline]\nlauch=a\n", "t.pipeline:2: [pipeline] lauch: unknown key; did you mean 'launch'?" },
   { "[pipeline]\nzzzzzz=a\n", "t.pipeline:2: [pipeline] zzzzzz: unknown key; expected one of include, name, description, launch, restart, "
-                              "backoff-min, backoff-max, watchdog, start-timeout, black-box" },
+                              "backoff-min, backoff-max, watchdog, start-timeout, black-box, state" },
   { MINIMAL "restart=never\n", "t.pipeline:3: [pipeline] restart: expected no, on-failure or always, got 'never'" },
   { MINIMAL "watchdog=5 parsecs\n",
     "t.pipeline:3: [pipeline] watchdog: expected a time such as 500ms, 2s or 1min, at most 24h, got '5 parsecs'" },

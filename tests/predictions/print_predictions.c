@@ -46,7 +46,8 @@ static const SlAnalysisEvent events[] = { { SL_EVENT_ENTERED, 0, 7, "person", -1
 static const SlPresence presences[] = { { 7, 0, 1.5 } };
 static const SlAnalysis analyses[] = {
   { 0 },
-  { .n_regions = 2,
+  { .since = G_GINT64_CONSTANT (1772381045678901),
+    .n_regions = 2,
     .regions = regions,
     .n_events = 4,
     .events = events,
@@ -69,7 +70,7 @@ static const SlPredictionView predictions[] = {
   { .timestamp = 0, .width = 1, .height = 1, .outputs = { 2, infos, tensors } },
   { .timestamp = 0, .width = 1, .height = 1, .vector = { 2, numbers, FALSE, names, names } },
   { .timestamp = 0, .width = 1, .height = 1, .analysis = &analyses[0] },
-  { .timestamp = 0, .width = 1, .height = 1, .analysis = &analyses[1], .latency = &latency },
+  { .timestamp = 0, .width = 1, .height = 1, .analysis = &analyses[1], .latency = &latency, .utc = G_GINT64_CONSTANT (1772381045678901) },
   { .timestamp = G_MAXUINT64, .width = 1, .height = 1 },
   { .source = "a/b \xC3\xA9.bmp",
     .frame = 12,

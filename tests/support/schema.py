@@ -4,13 +4,14 @@
 As a script, schema.py SCHEMA PROGRAM...: validates each line that PROGRAM prints, and that damaged lines fail. TAP.
 """
 import json
+import re
 import subprocess
 import sys
 
 TYPES = {"object": dict, "array": list, "string": str, "null": type(None), "integer": int, "number": (int, float), "boolean": bool}
-WORDS = {"$schema", "title", "$defs", "$ref", "type", "required", "properties", "additionalProperties", "items", "minimum", "maximum"}
+WORDS = {"$schema", "title", "$defs", "$ref", "type", "required", "properties", "additionalProperties", "items", "minimum", "maximum", "pattern"}
 
-OPTIONAL = ("mask", "vector", "outputs", "latency", "analysis")
+OPTIONAL = ("mask", "vector", "outputs", "latency", "analysis", "utc")
 
 
 def problems(value, rule, root, where="$"):
@@ -23,6 +24,8 @@ def problems(value, rule, root, where="$"):
     if kinds and not any(isinstance(value, TYPES[kind]) and isinstance(value, bool) == (kind == "boolean") for kind in kinds):
         return ["%s: %r is no %s" % (where, value, " or ".join(kinds))]
     found = []
+    if isinstance(value, str) and not re.search(rule.get("pattern", ""), value):
+        found.append("%s: %r is not of %s" % (where, value, rule["pattern"]))
     if isinstance(value, (int, float)):
         found += ["%s: %r below %r" % (where, value, rule["minimum"])] if value < rule.get("minimum", value) else []
         found += ["%s: %r above %r" % (where, value, rule["maximum"])] if value > rule.get("maximum", value) else []

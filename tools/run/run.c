@@ -260,6 +260,7 @@ run_files (SlRunOptions *options, const SlHttpOptions *http, char **files)
 {
   Run run = { .options = { .dot = options->dot,
                            .black_box = options->black_box,
+                           .state = options->state,
                            .changed = on_changed,
                            .adopted = on_adopted,
                            .dropping = on_dropping } };
@@ -310,6 +311,8 @@ run_run (int argc, char **argv)
     { "dot", 0, 0, G_OPTION_ARG_FILENAME, &options.dot, "Write the graph of each pipeline, when it runs and when it fails, to DIR", "DIR" },
     { "blackbox", 0, 0, G_OPTION_ARG_FILENAME, &options.black_box,
       "Record models, and write what they were given last to FOLDER when a pipeline fails, on SIGUSR1, and after a crash", "FOLDER" },
+    { "state", 0, 0, G_OPTION_ARG_FILENAME, &options.state,
+      "Keep counts of zones and lines in FOLDER, so that they go on when the program starts again", "FOLDER" },
     { NULL },
   };
   int status = sl_options_parse (

@@ -81,6 +81,7 @@ sl_run_options_clear (SlRunOptions *options)
   g_clear_pointer (&options->parameters, g_hash_table_unref);
   g_free (options->dot);
   g_free (options->black_box);
+  g_free (options->state);
 }
 
 void

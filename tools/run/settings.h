@@ -14,7 +14,7 @@ typedef struct
 {
   GStrv set;
   GHashTable *parameters, *used;
-  char *dot, *black_box;
+  char *dot, *black_box, *state;
   gboolean json, stats;
 } SlRunOptions;
 

@@ -16,9 +16,11 @@
 #include "base/show.h"
 #include "pipelines/description/build.h"
 #include "pipelines/supervise/bus.h"
+#include "pipelines/supervise/cameras.h"
 #include "pipelines/supervise/interrupt.h"
 #include "tools/run/boxes.h"
 #include "tools/run/job.h"
+#include "tools/run/keep.h"
 #include "tools/run/log.h"
 #include "tools/run/memory.h"
 #include "tools/run/model_files.h"
@@ -50,13 +52,15 @@ struct _SlWorker
   SlFlow *flow;
   SlRunModels *models;
   SlJobs *jobs;
+  SlKeep *keep;
   SlWorkerState state;
   End end;
   gboolean stop_asked, draining, settled, stuck;
   gboolean unread;          /* nobody reads standard output any more, which no second start mends */
   guint restarts, failures; /* failures in a row, for the back-off */
   gint64 started, running_since, stop_since, next_start;
-  gint64 failed_since;     /* 0 = since then it came back */
+  gint64 failed_since;     /* the last frame before the failure; 0 = since then it came back */
+  gint64 away_last;        /* when a camera was seen to be away last */
   GHashTable *warned;      /* names of elements whose last word was a warning */
   GHashTable *boxed;       /* words of failures that have black boxes -> when, a gint64 */
   SlWorkerTotals finished; /* of the pipelines before this one */
@@ -148,8 +152,11 @@ static void G_GNUC_PRINTF (2, 3) fail (SlWorker *worker, const char *format, ...
   g_autofree char *message = g_strdup_vprintf (format, args);
   va_end (args);
   sl_run_log (SL_LOG_ERROR, worker->name, "failed", "%s", message);
-  if (worker->failed_since == 0)
-    worker->failed_since = g_get_monotonic_time ();
+  if (worker->failed_since == 0) {
+    SlFlowCounts counts;
+    sl_flow_counts (worker->flow, &counts);
+    worker->failed_since = counts.last > 0 ? counts.last : g_get_monotonic_time ();
+  }
   write_dot (worker, "-failed");
   write_boxes (worker, message);
   finish (worker, END_FAILED);
@@ -275,6 +282,18 @@ add_flow (SlFlow *flow, SlWorkerTotals *totals)
   totals->timed = totals->timed || timed;
 }
 
+/* Of a pipeline that showed no frame nothing is new. */
+static void
+keep_counts (SlWorker *worker)
+{
+  SlFlowCounts counts;
+  sl_flow_counts (worker->flow, &counts);
+  if (counts.first == 0)
+    return;
+  sl_keep_collect (worker->keep, worker->pipeline);
+  sl_keep_save (worker->keep);
+}
+
 static void
 drop_pipeline (SlWorker *worker)
 {
@@ -283,6 +302,7 @@ drop_pipeline (SlWorker *worker)
   worker->options->dropping (worker, worker->options->data);
   g_source_remove (worker->bus_watch);
   g_hash_table_remove_all (worker->warned);
+  keep_counts (worker);
   add_flow (worker->flow, &worker->finished);
   g_clear_pointer (&worker->flow, sl_flow_free);
   g_clear_pointer (&worker->models, sl_run_models_free);
@@ -325,6 +345,7 @@ begin (SlWorker *worker)
     adopt (worker, pipeline);
     worker->options->adopted (worker, pipeline, worker->options->data);
   }
+  sl_keep_apply (worker->keep, worker->pipeline);
   sl_run_boxes_attach (worker->pipeline, worker->options->black_box, worker->name);
   set_state (worker, SL_WORKER_STARTING);
   sl_jobs_push (worker->jobs, worker->pipeline, GST_STATE_PLAYING);
@@ -408,6 +429,7 @@ sl_worker_new (const char *path, GHashTable *parameters, const SlWorkerOptions *
   worker->description = description;
   worker->state = SL_WORKER_ENDED;
   worker->jobs = sl_jobs_new (on_job, worker);
+  worker->keep = sl_keep_new ();
   worker->warned = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
   worker->boxed = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, g_free);
   adopt (worker, pipeline);
@@ -419,6 +441,7 @@ sl_worker_free (SlWorker *worker)
 {
   sl_jobs_free (worker->jobs);
   drop_pipeline (worker);
+  sl_keep_free (worker->keep);
   g_hash_table_unref (worker->warned);
   g_hash_table_unref (worker->boxed);
   sl_description_free (worker->description);
@@ -432,6 +455,8 @@ sl_worker_free (SlWorker *worker)
 void
 sl_worker_start (SlWorker *worker)
 {
+  const char *folder = worker->description->state != NULL ? worker->description->state : worker->options->state;
+  sl_keep_open (worker->keep, worker->name, folder);
   begin (worker);
 }
 
@@ -538,15 +563,21 @@ tick_alive (SlWorker *worker, gint64 now)
   SlFlowCounts counts;
   const SlDescription *description = worker->description;
   note_first_frame (worker);
+  if (worker->state == SL_WORKER_RUNNING)
+    sl_keep_tick (worker->keep, worker->pipeline);
   sl_flow_counts (worker->flow, &counts);
   if (worker->state == SL_WORKER_RUNNING && now - worker->running_since > (gint64) description->backoff_max * 1000)
     worker->failures = 0;
   const gboolean first = worker->state == SL_WORKER_STARTING;
   const guint limit = first ? description->start_timeout : description->watchdog;
-  const gint64 since = first ? worker->started : counts.last;
-  if (limit > 0 && now - since > (gint64) limit * 1000) {
+  /* A pipeline has as long again for its first frame after the camera is back. */
+  const gint64 since = first ? worker->started : MAX (counts.last, worker->away_last);
+  if (limit == 0 || now - since <= (gint64) limit * 1000)
+    return;
+  if (!first && sl_camera_is_away (worker->pipeline))
+    worker->away_last = now;
+  else
     fail (worker, first ? "no frame within %g s of its start (start-timeout)" : "no frame for %g s (watchdog)", limit / 1000.0);
-  }
 }
 
 void

@@ -45,13 +45,14 @@ typedef struct
  * SlWorkerOptions:
  * @dot: (nullable): folder for graphs
  * @black_box: (nullable): folder for black boxes, of elements for which the description names none
+ * @state: (nullable): folder in which counts outlive the process, of pipelines whose description names none
  * @changed: called after every change of state
  * @adopted: called with each pipeline before it plays, but for the first, which sl_worker_pipeline() has
  * @dropping: called before a pipeline, which is in NULL, is let go
  */
 typedef struct
 {
-  const char *dot, *black_box;
+  const char *dot, *black_box, *state;
   void (*changed) (SlWorker *worker, gpointer data);
   void (*adopted) (SlWorker *worker, GstElement *pipeline, gpointer data);
   void (*dropping) (SlWorker *worker, gpointer data);

@@ -172,7 +172,7 @@ test_json (void)
                                   "{\"x_min\":0.625,\"x_max\":0.875,\"y_min\":0.25,\"y_max\":0.75},\"confidence\":1,\"label\":\"person\","
                                   "\"label_id\":-1},\"labels\":[{\"label\":\"green\",\"label_id\":1,\"confidence\":1,"
                                   "\"model\":\"colour.tflite\"}]}"));
-  g_assert_nonnull (strstr (line, "\"labels\":[{\"label\":\"outdoors\",\"label_id\":7,\"confidence\":0.5}],\"latency\":"));
+  g_assert_nonnull (strstr (line, "\"labels\":[{\"label\":\"outdoors\",\"label_id\":7,\"confidence\":0.5}],\"utc\":\""));
   g_assert_null (strstr (line, "red"));
   g_autofree char *empty = test_take_text (gst_harness_pull (fixture.harness));
   g_assert_true (g_str_has_prefix (empty,

@@ -435,6 +435,19 @@ test_counts_of_text (void)
 }
 
 static void
+test_change_of_text (void)
+{
+  GstBus *bus;
+  g_autofree char *path = publish_path ("change");
+  GstHarness *harness = publish_start (path, "on-change=true", &bus);
+  gst_harness_set_src_caps_str (harness, "text/x-raw,format=utf8");
+  g_assert_cmpint (publish_push_text (harness, "cat"), ==, GST_FLOW_NOT_NEGOTIATED);
+  g_autofree char *said = publish_wait_for_text (bus, GST_MESSAGE_ERROR);
+  g_assert_cmpstr (said, ==, "on-change needs predictions as JSON, and the input is text: ask for application/x-json before slpublish");
+  publish_finish (harness, bus);
+}
+
+static void
 test_unset (void)
 {
   g_autoptr (GstElement) element = gst_object_ref_sink (gst_element_factory_make ("slpublish", NULL));
@@ -694,6 +707,7 @@ main (int argc, char **argv)
 #ifdef SL_HAVE_MOSQUITTO
   g_test_add_func ("/slpublish/label-counts", test_label_counts);
   g_test_add_func ("/slpublish/counts-of-text", test_counts_of_text);
+  g_test_add_func ("/slpublish/change-of-text", test_change_of_text);
 #endif
   return publish_run ();
 }

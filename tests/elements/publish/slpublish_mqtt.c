@@ -213,6 +213,8 @@ test_counts (void)
   publish_push_text (harness, "{\"objects\":[]}");
   publish_push_text (harness, "{\"objects\":[],\"analysis\":{\"zones\":[{\"name\":\"the door\",\"inside\":3}],\"lines\":[{\"name\":\"a/b\","
                               "\"in\":7,\"out\":0}]}}");
+  for (guint i = 0; i < 5; i++)
+    publish_push_text (harness, "{\"objects\":[{\"roi_type\":\"cat\"}]}");
   publish_push_text (harness, "not JSON at all");
   gst_harness_push_event (harness, gst_event_new_eos ());
   g_autofree char *heard = hear (&broker, "not JSON at all");
@@ -221,17 +223,79 @@ test_counts (void)
   g_assert_cmpuint (occurrences (heard, "yard/a_b/traffic_light 1\n"), ==, 1);
   g_assert_cmpuint (occurrences (heard, "yard/a_b/traffic_light 0\n"), ==, 1);
   g_assert_cmpuint (occurrences (heard, "yard/a_b/cat 0\n"), ==, 1);
-  g_assert_cmpuint (occurrences (heard, "yard/a_b/cat 1\n"), ==, 0);
+  g_assert_cmpuint (occurrences (heard, "yard/a_b/cat 1\n"), ==, 1);
   g_assert_cmpuint (occurrences (heard, "yard/a_b/zones/the door 3\n"), ==, 1);
   g_assert_cmpuint (occurrences (heard, "yard/a_b/lines/a_b/in 7\n"), ==, 1);
   g_assert_cmpuint (occurrences (heard, "yard/a_b/lines/a_b/out 0\n"), ==, 1);
-  g_assert_cmpuint (occurrences (heard, "\"state_topic\":\"yard/a_b/zones/the door\""), ==, 1);
-  g_assert_cmpuint (occurrences (heard, "\"state_topic\":\"yard/a_b/cat\""), ==, 1);
-  g_assert_nonnull (strstr (heard, "-zones_the_door-"));
-  g_assert_nonnull (strstr (heard, "homeassistant/sensor/sightline-"));
+  g_assert_cmpuint (occurrences (heard, "\"state_topic\":\"yard/a_b/zones/the door\""), ==, 2); /* a number, and whether it is occupied */
+  g_assert_cmpuint (occurrences (heard, "\"state_topic\":\"yard/a_b/cat\""), ==, 2);
+  g_assert_cmpuint (occurrences (heard, "\"state_topic\":\"yard/a_b/traffic_light\""), ==, 0); /* it was there for one line */
+  g_assert_nonnull (strstr (heard, "/the_door_occupied_"));
+  g_assert_nonnull (strstr (heard, "homeassistant/sensor/sightline_yard_a_b_"));
   g_assert_nonnull (strstr (heard, "\"state_topic\":\"yard/a_b\""));
   g_assert_nonnull (strstr (heard, "\"availability_topic\":\"yard/a_b/available\""));
   g_assert_nonnull (strstr (heard, "yard/a_b/available online"));
+  close_broker (&broker);
+}
+
+static void
+say (const Broker *broker, const char *topic, const char *text, gboolean retain)
+{
+  g_autofree char *port = g_strdup_printf ("%u", broker->port);
+  g_autoptr (GError) error = NULL;
+  const char *argv[] = { "mosquitto_pub", "-h", "127.0.0.1", "-p", port, "-t", topic, "-m", text, retain ? "-r" : NULL, NULL };
+  g_spawn_sync (NULL, (char **) argv, NULL, G_SPAWN_SEARCH_PATH, NULL, NULL, NULL, NULL, NULL, &error);
+  g_assert_no_error (error);
+}
+
+/* The switch is obeyed, and told; what is no command changes nothing, nor does one that the broker kept. */
+static void
+test_switch (void)
+{
+  Broker broker;
+  GstBus *bus;
+  gboolean enabled = FALSE;
+#ifndef SL_HAVE_JSON_GLIB
+  g_test_skip ("needs JSON-GLib");
+  return;
+#endif
+  g_autofree char *tool = g_find_program_in_path ("mosquitto_pub");
+  if (tool == NULL) {
+    g_test_skip ("needs the program mosquitto_pub");
+    return;
+  }
+  if (!open_broker (&broker, "switch", "allow_anonymous true\n"))
+    return;
+  start_reader (&broker);
+  say (&broker, "gate/enabled/set", "OFF", TRUE);
+  g_autofree char *location = g_strdup_printf ("mqtt://127.0.0.1:%u/gate", broker.port);
+  GstHarness *harness = publish_start (location, "counts=true discovery-prefix=homeassistant", &bus);
+  g_free (hear (&broker, "gate/enabled ON"));
+  for (guint i = 0; i < 5; i++)
+    publish_push_text (harness, "{\"objects\":[{\"roi_type\":\"cat\"}]}");
+  g_free (hear (&broker, "gate/cat 1"));
+  say (&broker, "gate/threshold/set", "50 %", FALSE);
+  g_autofree char *refused = publish_wait_for_text (bus, GST_MESSAGE_WARNING);
+  g_assert_cmpstr (refused, ==, "the broker's threshold/set: expected a number from 0 to 1, got '50 %'; nothing changes");
+  say (&broker, "gate/enabled/set", "OFF", FALSE);
+  g_free (hear (&broker, "gate/enabled OFF"));
+  g_free (hear (&broker, "gate/cat 0")); /* nobody looks any more */
+  g_autofree char *kept = NULL;
+  g_object_get (harness->element, "enabled", &enabled, "kept", &kept, NULL);
+  g_assert_false (enabled);
+  g_assert_cmpstr (kept, ==, "OFF");
+  publish_push_text (harness, "{\"objects\":[{\"roi_type\":\"unheard\"}]}");
+  g_object_set (harness->element, "enabled", TRUE, NULL);
+  publish_push_text (harness, "{\"objects\":[{\"roi_type\":\"dog\"}]}");
+  gst_harness_push_event (harness, gst_event_new_eos ());
+  g_autofree char *heard = hear (&broker, "gate/dog 1");
+  g_assert_null (strstr (heard, "unheard"));
+  g_assert_cmpuint (occurrences (heard, "gate/enabled ON"), ==, 2);
+  publish_finish (harness, bus);
+  harness = publish_start (location, "discovery-prefix=homeassistant kept=OFF", &bus);
+  g_object_get (harness->element, "enabled", &enabled, NULL);
+  g_assert_false (enabled); /* over a restart, too */
+  publish_finish (harness, bus);
   close_broker (&broker);
 }
 
@@ -314,6 +378,7 @@ main (int argc, char **argv)
   g_test_add_func ("/slpublish/mqtt/broker-restarts", test_broker_restarts);
   g_test_add_func ("/slpublish/mqtt/broker-killed", test_broker_killed);
   g_test_add_func ("/slpublish/mqtt/counts", test_counts);
+  g_test_add_func ("/slpublish/mqtt/switch", test_switch);
   g_test_add_func ("/slpublish/mqtt/password", test_password);
   g_test_add_func ("/slpublish/mqtt/tls", test_tls);
   return publish_run ();

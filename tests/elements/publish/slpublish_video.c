@@ -108,12 +108,12 @@ run (const char *launch)
   gst_object_unref (pipeline);
 }
 
-/* (transfer full): the lines in the file @path, each without its latency. */
+/* (transfer full): the lines in the file @path, each without its latency and its time of the day. */
 static char *
 read_lines (const char *path)
 {
   char *text = NULL;
-  g_autoptr (GRegex) latency = g_regex_new (",\"latency\":\\{[^}]*\\}", 0, 0, NULL);
+  g_autoptr (GRegex) latency = g_regex_new (",\"latency\":\\{[^}]*\\}|,\"utc\":\"[^\"]*\"", 0, 0, NULL);
   g_assert_true (g_file_get_contents (path, &text, NULL, NULL));
   char *without = g_regex_replace_literal (latency, text, -1, 0, "", 0, NULL);
   g_free (text);
@@ -213,8 +213,8 @@ test_analysis (void)
   g_auto (GStrv) each = g_strsplit (text, "\n", -1);
   g_assert_cmpuint (g_strv_length (each) - 1, ==, N_FRAMES);
   for (guint i = 0; i < N_FRAMES; i++)
-    g_assert_nonnull (strstr (each[i], ",\"analysis\":{\"zones\":[{\"name\":\"all\",\"inside\":"));
-  g_assert_nonnull (strstr (each[0], "\"events\":[{\"event\":\"entered\",\"zone\":\"all\",\"id\":1,\"label\":\"red\"}]},\"latency\":"));
+    g_assert_nonnull (strstr (each[i], "Z\",\"zones\":[{\"name\":\"all\",\"inside\":"));
+  g_assert_nonnull (strstr (each[0], "\"events\":[{\"event\":\"entered\",\"zone\":\"all\",\"id\":1,\"label\":\"red\"}]},\"utc\":\""));
   remove_models (&models);
 }
 
@@ -357,7 +357,32 @@ test_others (void)
   "{\"source\":null,\"frame\":" frame ",\"timestamp\":" time ",\"resolution\":{\"width\":640,\"height\":480},\"objects\":[{\"x\":64,"            \
   "\"y\":48,\"w\":320,\"h\":240,\"roi_type\":\"cat\",\"detection\":{\"bounding_box\":{\"x_min\":0.1,\"x_max\":0.6,\"y_min\":0.1,\"y_max\":0.6}," \
   "\"confidence\":1,\"label\":\"cat\",\"label_id\":-1}}],\"labels\":[]}\n"
-  g_assert_cmpstr (text, ==, LINE ("0", "0") LINE ("2", "80000000"));
+  g_autofree char *timeless = read_lines (path);
+  g_assert_cmpuint (strlen (text) - strlen (timeless), ==, 2 * strlen (",\"utc\":\"2026-03-01T16:04:05.678Z\""));
+  g_assert_cmpstr (timeless, ==, LINE ("0", "0") LINE ("2", "80000000"));
+}
+
+/* Frames that nobody can map make no picture, which is said once; lines go on. */
+static void
+test_no_picture (void)
+{
+  GstBus *bus;
+  GstHarness *harness = publish_start ("mqtt://127.0.0.1:1/a", "picture-interval=0.001 retry-min=60000 retry-max=60000", &bus);
+  gst_harness_set_src_caps_str (harness, "video/x-raw(memory:DMABuf),format=NV12,width=640,height=480,framerate=25/1");
+  g_free (publish_wait_for_text (bus, GST_MESSAGE_WARNING)); /* nobody listens there */
+  for (guint i = 0; i < 3; i++) {
+    GstBuffer *frame = gst_buffer_new ();
+    gpointer bytes = g_malloc0 (64);
+    gst_buffer_append_memory (frame, gst_memory_new_wrapped (GST_MEMORY_FLAG_NOT_MAPPABLE, bytes, 64, 0, 64, bytes, g_free));
+    GST_BUFFER_PTS (frame) = i * FRAME;
+    gst_buffer_add_video_region_of_interest_meta (frame, "cat", 64, 48, 320, 240);
+    g_assert_cmpint (gst_harness_push (harness, frame), ==, GST_FLOW_OK);
+  }
+  g_autofree char *warning = publish_wait_for_text (bus, GST_MESSAGE_WARNING);
+  g_assert_true (g_str_has_prefix (warning, "picture-interval: ") && g_str_has_suffix (warning, "; lines go on without pictures"));
+  g_autoptr (GstMessage) another = gst_bus_pop_filtered (bus, GST_MESSAGE_WARNING | GST_MESSAGE_ERROR);
+  g_assert_null (another);
+  publish_finish (harness, bus);
 }
 
 /* Upstream hears that frames of any layout are taken, through a tee, too. */
@@ -421,6 +446,7 @@ main (int argc, char **argv)
   g_test_add_func ("/slpublish-video/second-interval", test_second_interval);
   g_test_add_func ("/slpublish-video/lost-frames", test_lost_frames);
   g_test_add_func ("/slpublish-video/others", test_others);
+  g_test_add_func ("/slpublish-video/no-picture", test_no_picture);
   g_test_add_func ("/slpublish-video/layouts", test_layouts);
   TEST_ADD_CASES ("/slpublish-video/refusal", refusal_cases, test_refusal);
   return publish_run ();

@@ -328,6 +328,20 @@ write_longest (const Writer *w)
   }
 }
 
+static void
+write_since (const Writer *w)
+{
+  for (guint i = 0; i < w->pipeline->regions->len; i++) {
+    const SlReportRegions *regions = &g_array_index (w->pipeline->regions, SlReportRegions, i);
+    gint64 since = 0;
+    if (!gst_structure_get_int64 (regions->counts, "since", &since) || since == 0)
+      continue;
+    begin (w, "", "element", regions->name, NULL);
+    sl_json_append_double (w->out, (double) since / 1e6, 13);
+    g_string_append_c (w->out, '\n');
+  }
+}
+
 /* Labels come from models and may be as many as classes: those of one frame, which are bounded. */
 static void
 write_objects (const Writer *w)
@@ -363,10 +377,11 @@ static const struct
   { "sightline_stage_seconds", "histogram", "Time that frames spend in a stage; age is from capture to prediction.", write_stages },
   { "sightline_objects", "gauge", "Objects on the newest frame; none while frames do not come.", write_objects },
   { "sightline_zone_objects", "gauge", "Objects in the zone.", write_zones_inside },
-  { "sightline_zone_entered_total", "counter", "Objects that entered the zone since the last start.", write_zones_entered },
-  { "sightline_zone_left_total", "counter", "Objects that left the zone since the last start.", write_zones_left },
+  { "sightline_zone_entered_total", "counter", "Objects that entered the zone since the counts begin.", write_zones_entered },
+  { "sightline_zone_left_total", "counter", "Objects that left the zone since the counts begin.", write_zones_left },
   { "sightline_zone_longest_seconds", "gauge", "How long the one has been in the zone that is longest of those inside.", write_longest },
-  { "sightline_line_crossings_total", "counter", "Objects that crossed the line since the last start; in is to its right.", write_lines },
+  { "sightline_line_crossings_total", "counter", "Objects that crossed the line since the counts begin; in is to its right.", write_lines },
+  { "sightline_counts_since_seconds", "gauge", "Since when zones and lines count, in seconds since 1970.", write_since },
   { "sightline_restarts_total", "counter", "Starts by the restart policy, after a failure or an end; reloads are none.", write_restarts },
   { "sightline_recoveries_total", "counter", "Returns of the pipeline or its camera after a failure.", write_recoveries },
   { "sightline_camera_state", "gauge", "1 for the state that the camera is in.", write_camera_states },

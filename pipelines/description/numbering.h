@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Names of elements that a launch line gives none. */
+#ifndef SL_PIPELINES_DESCRIPTION_NUMBERING_H
+#define SL_PIPELINES_DESCRIPTION_NUMBERING_H
+
+#include <gst/gst.h>
+
+G_BEGIN_DECLS
+
+/** sl_number_elements: gives each element of @pipeline that @launch names nowhere the name of its kind and a number, from 0 on in each
+ *  pipeline: slanalyze0. GStreamer counts over the whole process, so a pipeline that is built again would have other names. Only of a
+ *  pipeline in NULL that nobody else knows. */
+void sl_number_elements (GstElement *pipeline, const char *launch);
+
+G_END_DECLS
+
+#endif

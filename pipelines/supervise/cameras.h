@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Whether a pipeline without frames waits for its camera. */
+#ifndef SL_PIPELINES_SUPERVISE_CAMERAS_H
+#define SL_PIPELINES_SUPERVISE_CAMERAS_H
+
+#include <gst/gst.h>
+
+G_BEGIN_DECLS
+
+/** sl_camera_is_away: whether an slcamera of @pipeline is connecting, stalled or reconnecting. It connects again by itself, so no frame
+ *  is due then, and a new pipeline would wait for the same camera. */
+gboolean sl_camera_is_away (GstElement *pipeline);
+
+G_END_DECLS
+
+#endif

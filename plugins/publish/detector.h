@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The element before slpublish whose threshold decides what is found. */
+#ifndef SL_PLUGINS_PUBLISH_DETECTOR_H
+#define SL_PLUGINS_PUBLISH_DETECTOR_H
+
+#include <gst/gst.h>
+
+G_BEGIN_DECLS
+
+/** sl_detector_find: (transfer full) (nullable): the first slpredict, or slpostprocess, of those that data comes through to sink @pad. */
+GstElement *sl_detector_find (GstPad *pad);
+
+G_END_DECLS
+
+#endif

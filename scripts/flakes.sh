@@ -1,0 +1,35 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# Looks for tests that fail now and then: runs the suite several times while a busy loop keeps each core
+# occupied, and lists the programs that failed with the number of failures. The exit status is 1 if any did.
+#   scripts/flakes.sh ROUNDS [BUILD [meson test options]]     BUILD: the build folder, default build
+set -euo pipefail
+
+rounds=${1:?usage: scripts/flakes.sh ROUNDS [BUILD [meson test options]]}
+build=${2:-build}
+shift $(($# < 2 ? $# : 2))
+failures=$(mktemp)
+spinners=()
+stop ()
+{
+  kill "${spinners[@]}" 2>/dev/null || true
+  rm -f "$failures"
+}
+trap stop EXIT
+
+for _ in $(seq "$(nproc)"); do
+  nice -n 5 sh -c 'while :; do :; done' &
+  spinners+=($!)
+done
+for round in $(seq "$rounds"); do
+  log=$build/meson-logs/flakes-$round.txt
+  "$(dirname "$0")/test.sh" "$build" --timeout-multiplier 4 "$@" >"$log" 2>&1 || true
+  sed -nE 's/^ *[0-9]+\/[0-9]+ (.*[^ ]) +(FAIL|TIMEOUT|ERROR|INTERRUPT) .*/\1/p' "$log" | sort -u | tee -a "$failures" | sed 's/^/failed: /'
+  echo "round $round of $rounds: $(tail -n 1 "$log")"
+done
+if [ -s "$failures" ]; then
+  echo "failures by program, in $rounds rounds (outputs: $build/meson-logs/flakes-*.txt):"
+  sort "$failures" | uniq -c | sort -rn
+  exit 1
+fi
+echo "no failure in $rounds rounds"

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What elements of a pipeline know that goes on in the next one, by their names: slanalyze's counts, the next id of those that track, what the
+ * broker switched off. Over
+ * restarts and reloads in memory; over the end of the process in a file, where there is a folder for it. On the main thread; a thread of its
+ * own writes the file.
+ */
+#ifndef SL_TOOLS_RUN_KEEP_H
+#define SL_TOOLS_RUN_KEEP_H
+
+#include <gst/gst.h>
+
+G_BEGIN_DECLS
+
+typedef struct _SlKeep SlKeep;
+
+SlKeep *sl_keep_new (void);
+/** sl_keep_free: saves what has changed, and waits until it is written. */
+void sl_keep_free (SlKeep *keep);
+/** sl_keep_open: from now on in FOLDER/NAME.state, whose contents it takes; what is wrong with them is logged. @name: of the pipeline */
+void sl_keep_open (SlKeep *keep, const char *name, const char *folder);
+/** sl_keep_collect: takes what elements of @pipeline know. */
+void sl_keep_collect (SlKeep *keep, GstElement *pipeline);
+/** sl_keep_apply: gives it to elements of @pipeline, which has not started. */
+void sl_keep_apply (SlKeep *keep, GstElement *pipeline);
+/** sl_keep_tick: collects and saves now and then; to be called while frames come. */
+void sl_keep_tick (SlKeep *keep, GstElement *pipeline);
+/** sl_keep_save: begins to write what has changed. */
+void sl_keep_save (SlKeep *keep);
+
+G_END_DECLS
+
+#endif
