@@ -704,6 +704,7 @@ def test_ranges():
     """Requests for parts of answers, many times over, and with more headers than anybody needs: neither costs memory."""
     with Served(describe("parts")) as served:
         eventually(lambda: served.get("/predictions").status == 200)
+        eventually(lambda: served.get("/health").status == 200)
         whole = served.get("/")
         assert whole.status == 200
         peak_bytes(served)
