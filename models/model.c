@@ -83,6 +83,17 @@ check_size (gint64 size, GError **error)
   return FALSE;
 }
 
+/* As sl_file_open(); folders that are models of others are named. */
+static int
+open_file (const char *path, SlFileStamp *stamp, GError **error)
+{
+  const char *folder = sl_reader_describe_folder (path);
+  if (folder == NULL)
+    return sl_file_open (path, EXPECTED, stamp, error);
+  g_set_error (error, SL_ERROR, SL_ERROR_OPEN, "looks like %s; expected " EXPECTED, folder);
+  return -1;
+}
+
 /* (transfer full): the first and the last bytes of a file, in one piece. */
 static GBytes *
 read_ends (int fd, gsize size)
@@ -96,9 +107,9 @@ read_ends (int fd, gsize size)
 }
 
 static const SlModelReader *
-unknown_format (GBytes *bytes, GError **error)
+unknown_format (GBytes *bytes, const char *path, GError **error)
 {
-  g_autofree char *what = sl_reader_describe_unknown (bytes);
+  const char *what = sl_reader_describe_unknown (bytes, path);
   const guint8 *data = g_bytes_get_data (bytes, NULL);
   char found[5] = { 0 };
   for (guint i = 0; i < 4; i++)
@@ -130,7 +141,7 @@ identity_of (const SlModel *model, const SlModelLoadOptions *options, gboolean s
 
 /* The reader of a file whose first bytes say what it is, before the rest of it is in memory. */
 static const SlModelReader *
-find_reader (int fd, gint64 size, GError **error)
+find_reader (int fd, gint64 size, const char *path, GError **error)
 {
   if (!check_size (size, error))
     return NULL;
@@ -140,7 +151,7 @@ find_reader (int fd, gint64 size, GError **error)
     return NULL;
   }
   const SlModelReader *reader = sl_reader_find (ends);
-  return reader != NULL ? reader : unknown_format (ends, error);
+  return reader != NULL ? reader : unknown_format (ends, path, error);
 }
 
 /* (transfer full): what has the path now, read as one piece; *@fd is closed. */
@@ -152,10 +163,10 @@ read_file (SlModel *model, int *fd, const SlModelReader **reader, GError **error
     g_autoptr (GError) failed = NULL;
     SlFileImage *image = NULL;
     if (*fd < 0)
-      *fd = sl_file_open (model->path, EXPECTED, &model->stamp, error);
+      *fd = open_file (model->path, &model->stamp, error);
     if (*fd < 0)
       return NULL;
-    *reader = find_reader (*fd, model->stamp.size, &failed);
+    *reader = find_reader (*fd, model->stamp.size, model->path, &failed);
     torn = FALSE;
     if (*reader != NULL)
       image = sl_file_image_new (g_steal_fd (fd), &model->stamp, &torn, &failed);
@@ -355,7 +366,7 @@ load_new (SlModel *model, int *fd, const SlContractOverrides *overrides, const S
 static gboolean
 load (SlModel *model, const SlContractOverrides *overrides, const SlModelLoadOptions *options, GError **error)
 {
-  int fd = sl_file_open (model->path, EXPECTED, &model->stamp, error);
+  int fd = open_file (model->path, &model->stamp, error);
   if (fd < 0)
     return FALSE;
   const gboolean good =
@@ -379,7 +390,7 @@ static SlGraph *
 load_skeleton (SlModel *model, const SlModelLoadOptions *options, gboolean shares, GError **error)
 {
   const SlFileStamp opened = model->stamp;
-  int fd = sl_file_open (model->path, EXPECTED, &model->stamp, error);
+  int fd = open_file (model->path, &model->stamp, error);
   SlGraph *graph = fd >= 0 ? read_skeleton (model, &fd, options, error) : NULL;
   if (fd >= 0)
     close (fd);
@@ -525,8 +536,8 @@ const char *
 sl_model_probe_format (const char *path)
 {
   SlFileStamp stamp;
-  const int fd = sl_file_open (path, EXPECTED, &stamp, NULL);
-  const SlModelReader *reader = fd >= 0 ? find_reader (fd, stamp.size, NULL) : NULL;
+  const int fd = open_file (path, &stamp, NULL);
+  const SlModelReader *reader = fd >= 0 ? find_reader (fd, stamp.size, path, NULL) : NULL;
   if (fd >= 0)
     close (fd);
   return reader != NULL ? reader->name : NULL;

@@ -19,6 +19,11 @@ static const SlModelReader *const readers[] = {
 
 #define EXPORT_TORCH "export the model with torch.jit.script(model.eval()).save('model.pt'), or to ONNX with torch.onnx.export()"
 
+#define PROGRAM "a program or library"
+#define GIVE_SOURCE "give the ONNX, TorchScript or TensorFlow Lite model that it was made from"
+#define SAVED_MODEL \
+  "a TensorFlow SavedModel; convert its folder in Python with tf.lite.TFLiteConverter.from_saved_model(), or to ONNX with tf2onnx"
+
 /* Bytes @start at @at of files that users take for models. @extra, when set, must occur near the start or the end. */
 static const struct
 {
@@ -36,7 +41,21 @@ static const struct
     "a PyTorch file of torch.save(): a pickled Python module, or weights alone (state_dict); " EXPORT_TORCH },
   { 257, "ustar", 5, "storages", "a PyTorch file of torch.save() in the tar form of 2016; " EXPORT_TORCH },
   { 257, "ustar", 5, NULL, "a tar archive; unpack it first" },
+  { 0, "PK\x03\x04", 4, "model.weights.h5",
+    "a Keras model (.keras); convert it in Python with tf.lite.TFLiteConverter.from_keras_model(model), or to ONNX with "
+    "model.export('model.onnx', format='onnx')" },
+  { 0, "PK\x03\x04", 4, "exported_program", "a PyTorch program of torch.export (.pt2); " EXPORT_TORCH },
+  { 0, "PK\x03\x04", 4, "models/model.json", "a PyTorch program of torch.export (.pt2); " EXPORT_TORCH },
   { 0, "PK\x03\x04", 4, NULL, "a zip archive" },
+  { 0, "RKNN", 4, NULL, "a model for Rockchip's NPU (.rknn), which runs on that alone; " GIVE_SOURCE },
+  { 0, "\x01HEF", 4, NULL, "a model for Hailo's accelerators (.hef), which runs on these alone; " GIVE_SOURCE },
+  { 8, "{", 1, "\"data_offsets\"",
+    "weights alone, without a graph (.safetensors); load them into the model in Python, then " EXPORT_TORCH },
+  { 0, "7767517", 7, NULL, "a model of ncnn (.param); " GIVE_SOURCE },
+  { 0, "\x47\x6b\x30\x01", 4, NULL, "weights of ncnn (.bin), of which the graph is another file (.param); " GIVE_SOURCE },
+  { 0, "\x38\x4b\x0d\x00", 4, NULL, "weights of ncnn (.bin), of which the graph is another file (.param); " GIVE_SOURCE },
+  { 0, "\n", 1, "Placeholder",
+    "a frozen TensorFlow graph (.pb); convert it in Python with tf.compat.v1.lite.TFLiteConverter.from_frozen_graph(), or to ONNX with tf2onnx" },
   { 0, "ftrt", 4, NULL,
     "a TensorRT engine, which is for one GPU; give the ONNX model that it was built from, with backend=onnxruntime provider=tensorrt" },
   { 0, "ptrt", 4, NULL,
@@ -55,8 +74,17 @@ static const struct
   { 0,
     "\x7f"
     "ELF",
-    4, NULL, "a program or library" },
+    4, NULL, PROGRAM },
   { 0, "GGUF", 4, NULL, "a GGUF model" },
+};
+
+/* Formats that nothing in the file tells, by what their files are called. */
+static const struct
+{
+  const char *suffix, *what;
+} named[] = {
+  { ".mnn", "a model of MNN (.mnn); " GIVE_SOURCE },
+  { ".blob", "a model compiled for Intel's Myriad (.blob), which runs on that alone; " GIVE_SOURCE },
 };
 
 gboolean
@@ -74,25 +102,69 @@ sl_reader_contains (GBytes *bytes, const char *text)
   return FALSE;
 }
 
+/* Protocol Buffers that begin as ONNX's do, with a number of the format: the second field is a message where ONNX has the name of its producer. */
+static gboolean
+is_other_protobuf (GBytes *bytes)
+{
+  gsize size, at = 2;
+  const guint8 *data = g_bytes_get_data (bytes, &size);
+  if (size < 16 || data[0] != 0x08 || data[1] >= 0x80 || data[at++] != 0x12)
+    return FALSE;
+  while (at < 8 && data[at] >= 0x80)
+    at++;
+  return data[at + 1] == 0x0a;
+}
+
 const SlModelReader *
 sl_reader_find (GBytes *bytes)
 {
+  if (is_other_protobuf (bytes))
+    return NULL;
   for (guint i = 0; i < G_N_ELEMENTS (readers); i++)
     if (readers[i] != NULL && readers[i]->probe (bytes))
       return readers[i];
   return NULL;
 }
 
-char *
-sl_reader_describe_unknown (GBytes *bytes)
+static const char *
+describe_by_bytes (GBytes *bytes)
 {
   gsize size;
   const guint8 *data = g_bytes_get_data (bytes, &size);
+  if (is_other_protobuf (bytes))
+    return sl_reader_contains (bytes, "serve") || sl_reader_contains (bytes, "VarHandleOp") ? SAVED_MODEL
+                                                                                            : "a Core ML model (.mlmodel); " GIVE_SOURCE;
   for (guint i = 0; i < G_N_ELEMENTS (lookalikes); i++) {
     if (size < lookalikes[i].at + lookalikes[i].length || memcmp (data + lookalikes[i].at, lookalikes[i].start, lookalikes[i].length) != 0)
       continue;
     if (lookalikes[i].extra == NULL || sl_reader_contains (bytes, lookalikes[i].extra))
-      return g_strdup (lookalikes[i].what);
+      return lookalikes[i].what;
+  }
+  return NULL;
+}
+
+const char *
+sl_reader_describe_unknown (GBytes *bytes, const char *path)
+{
+  const char *what = describe_by_bytes (bytes);
+  g_autofree char *lower = g_ascii_strdown (path, -1);
+  for (guint i = 0; (what == NULL || strcmp (what, PROGRAM) == 0) && i < G_N_ELEMENTS (named); i++)
+    if (g_str_has_suffix (lower, named[i].suffix))
+      return named[i].what;
+  return what;
+}
+
+const char *
+sl_reader_describe_folder (const char *path)
+{
+  static const struct
+  {
+    const char *file, *what;
+  } folders[] = { { "saved_model.pb", SAVED_MODEL }, { "Manifest.json", "a Core ML model (.mlpackage); " GIVE_SOURCE } };
+  for (guint i = 0; i < G_N_ELEMENTS (folders); i++) {
+    g_autofree char *file = g_build_filename (path, folders[i].file, NULL);
+    if (g_file_test (file, G_FILE_TEST_EXISTS))
+      return folders[i].what;
   }
   return NULL;
 }

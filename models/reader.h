@@ -87,8 +87,10 @@ extern const SlModelReader sl_reader_tflite, sl_reader_onnx, sl_reader_torchscri
 const SlModelReader *sl_reader_find (GBytes *bytes);
 /** sl_reader_contains: whether @text occurs near the start or the end of @bytes: archives name their members there. */
 gboolean sl_reader_contains (GBytes *bytes, const char *text);
-/** sl_reader_describe_unknown: (transfer full): what @bytes that no reader takes look like: "an ONNX model", ... */
-char *sl_reader_describe_unknown (GBytes *bytes);
+/** sl_reader_describe_unknown: (transfer none) (nullable): what @bytes of @path, which no reader takes, look like, and what to do: "a GGUF model", ... */
+const char *sl_reader_describe_unknown (GBytes *bytes, const char *path);
+/** sl_reader_describe_folder: (transfer none) (nullable): what the folder @path looks like that somebody takes for a model. */
+const char *sl_reader_describe_folder (const char *path);
 
 G_END_DECLS
 

@@ -5,7 +5,84 @@
 #include "plugins/properties.h"
 
 #include "base/picture.h"
+#include "plugins/report.h"
 #include "preprocess/normalize.h"
+#include "sightline/error.h"
+
+/* A value that an element was given and does not take. */
+typedef struct
+{
+  const SlProperty *property;
+  char *text;
+} Fault;
+
+static GQuark
+fault_quark (void)
+{
+  return g_quark_from_static_string ("sl-property-fault");
+}
+
+static void
+fault_free (gpointer data)
+{
+  Fault *fault = data;
+  g_free (fault->text);
+  g_free (fault);
+}
+
+/* GObject answers numbers out of range with a warning, and the default stays: so they come here, and are refused with a sentence at the start. */
+static gboolean
+take_any (GParamSpec *spec, GValue *value)
+{
+  return FALSE;
+}
+
+static void
+any_class_init (gpointer klass, gpointer data)
+{
+  ((GParamSpecClass *) klass)->value_validate = take_any;
+}
+
+/* A kind of @parent's specifications that takes any number. Each plugin file has this code, and the process one type. */
+static GType
+any_type (GType parent, const char *name)
+{
+  static GMutex lock;
+  g_mutex_lock (&lock);
+  GType type = g_type_from_name (name);
+  if (type == G_TYPE_INVALID) {
+    GTypeQuery query;
+    g_type_query (parent, &query);
+    const GTypeInfo info = { .class_size = (guint16) query.class_size,
+                             .class_init = any_class_init,
+                             .instance_size = (guint16) query.instance_size };
+    type = g_type_register_static (parent, name, &info, 0);
+  }
+  g_mutex_unlock (&lock);
+  return type;
+}
+
+static GParamSpec *
+int_spec (const SlProperty *property, GParamFlags flags)
+{
+  GParamSpecInt *spec =
+    g_param_spec_internal (any_type (G_TYPE_PARAM_INT, "SlParamInt"), property->name, property->nick, property->help, flags);
+  spec->minimum = (gint) property->minimum;
+  spec->maximum = (gint) property->maximum;
+  spec->default_value = (gint) property->initial;
+  return G_PARAM_SPEC (spec);
+}
+
+static GParamSpec *
+double_spec (const SlProperty *property, GParamFlags flags)
+{
+  GParamSpecDouble *spec =
+    g_param_spec_internal (any_type (G_TYPE_PARAM_DOUBLE, "SlParamDouble"), property->name, property->nick, property->help, flags);
+  spec->minimum = property->minimum;
+  spec->maximum = property->maximum;
+  spec->default_value = property->initial;
+  return G_PARAM_SPEC (spec);
+}
 
 static GParamSpec *
 property_spec (const SlProperty *property)
@@ -16,11 +93,9 @@ property_spec (const SlProperty *property)
     case SL_PROPERTY_BOOL:
       return g_param_spec_boolean (property->name, property->nick, property->help, property->initial != 0, flags);
     case SL_PROPERTY_INT:
-      return g_param_spec_int (property->name, property->nick, property->help, (gint) property->minimum, (gint) property->maximum,
-                               (gint) property->initial, flags);
+      return int_spec (property, flags);
     case SL_PROPERTY_DOUBLE:
-      return g_param_spec_double (property->name, property->nick, property->help, property->minimum, property->maximum, property->initial,
-                                  flags);
+      return double_spec (property, flags);
     case SL_PROPERTY_STRING:
       return g_param_spec_string (property->name, property->nick, property->help, NULL, flags);
     case SL_PROPERTY_CHOICE:
@@ -29,9 +104,33 @@ property_spec (const SlProperty *property)
   g_assert_not_reached ();
 }
 
+/* FALSE: @value is remembered as what is wrong with @instance until the property has another. */
+static gboolean
+check_number (gpointer instance, const SlProperty *property, const GValue *value)
+{
+  const gboolean whole = property->kind == SL_PROPERTY_INT;
+  const gdouble number = whole ? g_value_get_int (value) : g_value_get_double (value);
+  const Fault *before = g_object_get_qdata (instance, fault_quark ());
+  if (number >= property->minimum && number <= property->maximum) {
+    if (before != NULL && before->property == property)
+      g_object_set_qdata (instance, fault_quark (), NULL);
+    return TRUE;
+  }
+  Fault *fault = g_new0 (Fault, 1);
+  fault->property = property;
+  fault->text = g_strdup_printf ("%s=%.15g: expected %s in %.15g..%.15g", property->name, number, whole ? "an integer" : "a number",
+                                 property->minimum, property->maximum);
+  if (GST_IS_ELEMENT (instance) && GST_STATE (instance) != GST_STATE_NULL)
+    g_warning ("%s: %s; it stays as it was", GST_OBJECT_NAME (instance), fault->text);
+  g_object_set_qdata_full (instance, fault_quark (), fault, fault_free);
+  return FALSE;
+}
+
 void
 sl_property_set (gpointer instance, const SlProperty *property, const GValue *value)
 {
+  if ((property->kind == SL_PROPERTY_INT || property->kind == SL_PROPERTY_DOUBLE) && !check_number (instance, property, value))
+    return;
   gpointer place = G_STRUCT_MEMBER_P (instance, property->offset);
   switch (property->kind) {
     case SL_PROPERTY_BOOL:
@@ -99,11 +198,55 @@ get_locked (GObject *object, guint id, GValue *value, GParamSpec *spec)
   GST_OBJECT_UNLOCK (object);
 }
 
+typedef GstStateChangeReturn (*ChangeState) (GstElement *, GstStateChange);
+
+/* Of an element's type: what changes its state. */
+static GQuark
+change_quark (void)
+{
+  return g_quark_from_static_string ("sl-change-state");
+}
+
+static GstStateChangeReturn
+change_state (GstElement *element, GstStateChange transition)
+{
+  const ChangeState own = (ChangeState) g_type_get_qdata (G_OBJECT_TYPE (element), change_quark ());
+  g_autoptr (GError) error = NULL;
+  if (transition == GST_STATE_CHANGE_NULL_TO_READY) {
+    GST_OBJECT_LOCK (element);
+    const Fault *fault = g_object_get_qdata (G_OBJECT (element), fault_quark ());
+    if (fault != NULL)
+      g_set_error_literal (&error, SL_ERROR, SL_ERROR_ARGUMENT, fault->text);
+    GST_OBJECT_UNLOCK (element);
+  }
+  if (error == NULL)
+    return own (element, transition);
+  sl_element_report (element, error);
+  return GST_STATE_CHANGE_FAILURE;
+}
+
+/* Of the first element of a type: its class is whole by now, with what the element itself does when its state changes. */
+static void
+constructed (GObject *object)
+{
+  static GMutex lock;
+  GstElementClass *klass = GST_ELEMENT_GET_CLASS (object);
+  GObjectClass *parent = g_type_class_peek (g_type_parent (G_OBJECT_TYPE (object)));
+  g_mutex_lock (&lock);
+  if (klass->change_state != change_state) {
+    g_type_set_qdata (G_OBJECT_TYPE (object), change_quark (), (gpointer) klass->change_state);
+    klass->change_state = change_state;
+  }
+  g_mutex_unlock (&lock);
+  parent->constructed (object);
+}
+
 void
 sl_properties_install (GObjectClass *klass, const SlProperty *table, guint n)
 {
   klass->set_property = set_locked;
   klass->get_property = get_locked;
+  klass->constructed = constructed;
   for (guint i = 0; i < n; i++) {
     GParamSpec *spec = property_spec (&table[i]);
     g_param_spec_set_qdata (spec, row_quark (), (gpointer) &table[i]);

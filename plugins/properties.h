@@ -37,7 +37,8 @@ typedef struct
   gboolean live;
 } SlProperty;
 
-/** sl_properties_install: property ids are 1 + the row's index. @table must outlive the class. Sets and gets values under the
+/** sl_properties_install: for a class of elements without subclasses. Property ids are 1 + the row's index. @table must outlive the class. Numbers out of
+ *  range are not taken: the change from NULL to READY fails with a sentence then; later there is a warning. Sets and gets values under the
  *  object lock; an element that does more when one is set or read gives @klass functions of its own after this. */
 void sl_properties_install (GObjectClass *klass, const SlProperty *table, guint n);
 /** sl_properties_init, sl_properties_clear: defaults into @instance; free its strings. */

@@ -498,13 +498,19 @@ static GParamSpec *
 like (GParamSpec *from)
 {
   const char *name = from->name, *nick = g_param_spec_get_nick (from), *help = g_param_spec_get_blurb (from);
-  if (G_IS_PARAM_SPEC_INT (from)) {
-    const GParamSpecInt *spec = G_PARAM_SPEC_INT (from);
-    return g_param_spec_int (name, nick, help, spec->minimum, spec->maximum, spec->default_value, from->flags);
+  if (G_IS_PARAM_SPEC_INT (from)) { /* of the same type: what is out of range is for the child to refuse */
+    GParamSpecInt *spec = g_param_spec_internal (G_PARAM_SPEC_TYPE (from), name, nick, help, from->flags);
+    spec->minimum = G_PARAM_SPEC_INT (from)->minimum;
+    spec->maximum = G_PARAM_SPEC_INT (from)->maximum;
+    spec->default_value = G_PARAM_SPEC_INT (from)->default_value;
+    return G_PARAM_SPEC (spec);
   }
   if (G_IS_PARAM_SPEC_DOUBLE (from)) {
-    const GParamSpecDouble *spec = G_PARAM_SPEC_DOUBLE (from);
-    return g_param_spec_double (name, nick, help, spec->minimum, spec->maximum, spec->default_value, from->flags);
+    GParamSpecDouble *spec = g_param_spec_internal (G_PARAM_SPEC_TYPE (from), name, nick, help, from->flags);
+    spec->minimum = G_PARAM_SPEC_DOUBLE (from)->minimum;
+    spec->maximum = G_PARAM_SPEC_DOUBLE (from)->maximum;
+    spec->default_value = G_PARAM_SPEC_DOUBLE (from)->default_value;
+    return G_PARAM_SPEC (spec);
   }
   if (G_IS_PARAM_SPEC_ENUM (from))
     return g_param_spec_enum (name, nick, help, from->value_type, G_PARAM_SPEC_ENUM (from)->default_value, from->flags);

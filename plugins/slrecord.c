@@ -16,6 +16,7 @@
 #include "plugins/meta/object_regions.h"
 #include "plugins/properties.h"
 #include "plugins/record/encoder.h"
+#include "plugins/record/make.h"
 #include "plugins/record/source.h"
 #include "plugins/record/triggers.h"
 #include "plugins/report.h"
@@ -199,22 +200,11 @@ clock_init (Clock *clock)
   clock->interval = USUAL_INTERVAL;
 }
 
-/* (out of the segment, or no time at all: NONE) */
-static GstClockTime
-running_time (const GstSegment *segment, GstClockTime time)
-{
-  guint64 running;
-  if (segment->format != GST_FORMAT_TIME || !GST_CLOCK_TIME_IS_VALID (time)
-      || gst_segment_to_running_time_full (segment, GST_FORMAT_TIME, time, &running) <= 0)
-    return GST_CLOCK_TIME_NONE;
-  return running;
-}
-
 /* Running time of a frame; of one without a timestamp, what comes after the last. */
 static GstClockTime
 clock_time (Clock *clock, GstClockTime time)
 {
-  GstClockTime running = running_time (&clock->segment, time);
+  GstClockTime running = sl_record_running_time (&clock->segment, time);
   if (!GST_CLOCK_TIME_IS_VALID (running))
     running = GST_CLOCK_TIME_IS_VALID (clock->last) ? clock->last + clock->interval : 0;
   clock->last = running;
@@ -499,9 +489,9 @@ keep_frame (SlRecord *self, GstBuffer *frame)
     GST_BUFFER_COPY_FLAGS | GST_BUFFER_COPY_TIMESTAMPS | GST_BUFFER_COPY_MEMORY | (frame->pool != NULL ? GST_BUFFER_COPY_DEEP : 0);
   GstBuffer *kept = gst_buffer_copy_region (frame, flags, 0, -1);
   Clock *clock = &self->encoded_clock;
-  const GstClockTime dts = running_time (&clock->segment, GST_BUFFER_DTS (frame));
+  const GstClockTime dts = sl_record_running_time (&clock->segment, GST_BUFFER_DTS (frame));
   const gboolean timed = GST_BUFFER_PTS_IS_VALID (frame);
-  const GstClockTime pts = timed ? running_time (&clock->segment, GST_BUFFER_PTS (frame)) : dts;
+  const GstClockTime pts = timed ? sl_record_running_time (&clock->segment, GST_BUFFER_PTS (frame)) : dts;
   clock->last = GST_BUFFER_PTS (kept) = GST_CLOCK_TIME_IS_VALID (pts) ? pts : clock_time (clock, GST_CLOCK_TIME_NONE);
   GST_BUFFER_DTS (kept) = GST_CLOCK_TIME_IS_VALID (dts) && dts <= GST_BUFFER_PTS (kept) ? dts : GST_CLOCK_TIME_NONE;
   if (GST_BUFFER_DURATION_IS_VALID (frame))

@@ -56,6 +56,7 @@ typedef struct
   guint stream_in, stream_out; /* object lock: numbers of the streams that come in and that go out */
   SlTensorMapping inputs;      /* streaming thread */
   gboolean refused, live, asked_live;
+  gboolean interrupted;   /* object lock: it is to stop: the start waits for nobody */
   SlStageLatency latency; /* task */
   gint64 frame_begun;     /* task: when the first tensor of a frame was sent of which more follow, else 0 */
   GstEvent *unsent;       /* task (nullable): met a pad that flushes */
@@ -217,6 +218,26 @@ open_client (SlRemote *self, char **warning, GError **error)
   return client;
 }
 
+/* The pipeline is to stop: what waits here wakes. Any thread. */
+static void
+interrupt (SlRemote *self)
+{
+  GST_OBJECT_LOCK (self);
+  self->interrupted = TRUE;
+  if (self->client != NULL)
+    sl_remote_client_unlock (self->client, TRUE);
+  GST_OBJECT_UNLOCK (self);
+}
+
+static gboolean
+is_interrupted (SlRemote *self)
+{
+  GST_OBJECT_LOCK (self);
+  const gboolean interrupted = self->interrupted;
+  GST_OBJECT_UNLOCK (self);
+  return interrupted;
+}
+
 /* The contract of the broker, else of the fallback. */
 static gboolean
 find_contract (SlRemote *self, GError **error)
@@ -228,7 +249,7 @@ find_contract (SlRemote *self, GError **error)
   g_autofree char *path = g_strdup (self->settings.fallback);
   GST_OBJECT_UNLOCK (self);
   SlContract *contract = sl_remote_client_wait (self->client, timeout, hash, &reason);
-  if (contract == NULL && path != NULL) {
+  if (contract == NULL && path != NULL && !is_interrupted (self)) {
     GST_ELEMENT_WARNING (self, RESOURCE, READ, ("%s; frames are computed here by %s", reason->message, path), (NULL));
     self->fallback = sl_remote_local_new (path, NULL, NULL, error);
     if (self->fallback == NULL)
@@ -251,6 +272,7 @@ close_client (SlRemote *self)
   if (client != NULL)
     sl_remote_client_counts (client, &self->figures.counts, &self->figures.workers, &self->figures.connected);
   self->client = NULL;
+  self->interrupted = FALSE;
   SlContract *contract = g_steal_pointer (&self->contract);
   self->hash[0] = '\0';
   GST_OBJECT_UNLOCK (self);
@@ -271,7 +293,10 @@ start (SlRemote *self)
     GST_ELEMENT_WARNING (self, RESOURCE, SETTINGS, ("password-file=%s", warning), (NULL));
   GST_OBJECT_LOCK (self);
   self->client = client;
+  if (client != NULL && self->interrupted)
+    sl_remote_client_unlock (client, TRUE);
   self->figures.local = 0;
+  self->figures.lost_since = 0;
   GST_OBJECT_UNLOCK (self);
   if (client != NULL && find_contract (self, &error))
     return TRUE;
@@ -524,6 +549,16 @@ fill (SlRemote *self, GstBuffer *buffer, const SlRemoteEntry *entry)
   return FALSE;
 }
 
+/* Neither a worker nor this machine computed it. */
+static void
+note_loss (SlRemote *self, const SlRemoteEntry *entry)
+{
+  GST_OBJECT_LOCK (self);
+  if (self->figures.lost_since == 0)
+    self->figures.lost_since = entry->begun;
+  GST_OBJECT_UNLOCK (self);
+}
+
 static void
 note_result (SlRemote *self, GstBuffer *buffer, const SlRemoteEntry *entry)
 {
@@ -532,6 +567,7 @@ note_result (SlRemote *self, GstBuffer *buffer, const SlRemoteEntry *entry)
   SlFrameMeta *meta = sl_buffer_get_frame_meta (buffer);
   GST_OBJECT_LOCK (self);
   self->figures.local += !remote;
+  self->figures.lost_since = 0;
   if (remote)
     sl_remote_figures_set_worker (&self->figures, entry->result.worker);
   if (meta != NULL) {
@@ -553,12 +589,11 @@ push_result (SlRemote *self, const SlRemoteEntry *entry, GstBuffer *buffer)
     self->frame_begun = entry->begun;
   if (entry->state == SL_REMOTE_LOST)
     warn_lost (self, entry);
-  if (entry->state == SL_REMOTE_ANSWERED || (entry->state == SL_REMOTE_LOST && has_fallback (self))) {
-    if (fill (self, buffer, entry))
-      note_result (self, buffer, entry);
-    else
-      buffer = sl_remote_make_empty (buffer);
-  } else if (entry->state == SL_REMOTE_LOST) {
+  const gboolean lost = entry->state == SL_REMOTE_LOST;
+  if ((entry->state == SL_REMOTE_ANSWERED || (lost && has_fallback (self))) && fill (self, buffer, entry)) {
+    note_result (self, buffer, entry);
+  } else if (lost || entry->state == SL_REMOTE_ANSWERED) {
+    note_loss (self, entry);
     buffer = sl_remote_make_empty (buffer);
   }
   if (!part)
@@ -734,6 +769,8 @@ sl_remote_class_init (SlRemoteClass *klass)
   sl_properties_install (object_class, properties, G_N_ELEMENTS (properties));
   object_class->get_property = sl_remote_get_property;
   sl_remote_figures_install (object_class, FIRST_FIGURE);
+  g_signal_new_class_handler ("interrupt", G_TYPE_FROM_CLASS (klass), G_SIGNAL_RUN_LAST | G_SIGNAL_ACTION, G_CALLBACK (interrupt), NULL,
+                              NULL, NULL, G_TYPE_NONE, 0);
   gst_element_class_add_static_pad_template (element_class, &sink_template);
   gst_element_class_add_static_pad_template (element_class, &src_template);
   sl_element_class_describe (

@@ -23,6 +23,7 @@
 
 #define CONNECT_US (10 * G_USEC_PER_SEC)
 #define STOP_US (2 * G_USEC_PER_SEC)
+#define UNCONNECTED_US (G_USEC_PER_SEC / 4)
 #define GOODBYE_US (G_USEC_PER_SEC / 2)
 #define STEP_MS 100
 #define IDLE_MS 1000
@@ -439,8 +440,9 @@ sl_broker_free (SlBroker *self)
 {
   if (self == NULL)
     return;
-  const gint64 until = g_get_monotonic_time () + STOP_US;
   g_mutex_lock (&self->lock);
+  /* Without a connection there is nobody to say goodbye to, and the thread may be in a call of the system's that nothing wakes. */
+  const gint64 until = g_get_monotonic_time () + (self->ready ? STOP_US : UNCONNECTED_US);
   self->stopping = TRUE;
   g_cond_broadcast (&self->changed);
   g_mutex_unlock (&self->lock);

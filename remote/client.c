@@ -26,7 +26,7 @@ struct _SlRemoteClient
   SlRemoteNotify notify;
   gpointer user;
   GDestroyNotify free_user;
-  char *prefix, *model, *contract_topic, *workers_topic, *answers_topic;
+  char *prefix, *model, *asker, *contract_topic, *workers_topic, *answers_topic;
   guint8 instance[8];
   gboolean impatient;
   SlRemoteEncoding encoding; /* asked for */
@@ -80,7 +80,7 @@ send_entry (SlRemoteClient *self, SlRemoteEntry *entry, gint64 now)
   guint8 correlation[SL_REMOTE_CORRELATION];
   const gint64 begun = entry->state == SL_REMOTE_SENT ? entry->begun : now;
   const gint64 left = MAX (begun + self->window.deadline_us - now, 1000);
-  g_autofree char *topic = sl_remote_topic_work (self->prefix, self->model, entry->hash);
+  g_autofree char *topic = sl_remote_topic_work (self->prefix, self->model, entry->hash, self->asker);
   make_correlation (self, entry->id, correlation);
   sl_remote_request_renew (entry->request, (guint) (left / 1000));
   const gint message = sl_broker_send (self->broker, &(SlBrokerSend){ .topic = topic,
@@ -384,6 +384,7 @@ find_topics (SlRemoteClient *self, const SlMqttAccess *access, GError **error)
   if (found) {
     self->contract_topic = sl_remote_topic_contract (self->prefix, self->model);
     self->workers_topic = sl_remote_topic_worker (self->prefix, "+");
+    self->asker = g_strdup (target.user);
     self->answers_topic = sl_remote_topic_answers (self->prefix, self->model, target.user, client);
   }
   sl_mqtt_target_clear (&target);
@@ -403,6 +404,7 @@ unref_client (gpointer data)
   g_cond_clear (&self->changed);
   g_free (self->prefix);
   g_free (self->model);
+  g_free (self->asker);
   g_free (self->contract_topic);
   g_free (self->workers_topic);
   g_free (self->answers_topic);
@@ -477,7 +479,9 @@ sl_remote_client_wait (SlRemoteClient *self, gint64 timeout_us, char hash[SL_REM
     continue;
   SlContract *contract = self->contract != NULL ? sl_contract_ref (self->contract) : NULL;
   g_strlcpy (hash, self->hash, SL_REMOTE_HASH);
-  if (contract == NULL && self->trouble != NULL)
+  if (contract == NULL && self->unlocked)
+    g_set_error (error, SL_ERROR, SL_ERROR_OPEN, "%s/%s: the wait for the model's contract was interrupted", self->prefix, self->model);
+  else if (contract == NULL && self->trouble != NULL)
     g_set_error (error, SL_ERROR, SL_ERROR_OPEN, "%s/%s: %s", self->prefix, self->model, self->trouble);
   else if (contract == NULL && !self->connected) {
     const SlMqttTarget *target = sl_broker_target (self->broker);

@@ -53,7 +53,8 @@ SlRemoteClient *sl_remote_client_new (const SlRemoteClientSettings *settings, Sl
 /** sl_remote_client_free: not while a thread of the caller's is inside; a @notify may be under way, and none begins. */
 void sl_remote_client_free (SlRemoteClient *client);
 
-/** sl_remote_client_wait: (transfer full): the contract, waited for for @timeout_us; NULL with @error set: what was missing. @hash: (out) */
+/** sl_remote_client_wait: (transfer full): the contract, waited for for @timeout_us, or until sl_remote_client_unlock(); NULL with @error set: what was
+ *  missing. @hash: (out) */
 SlContract *sl_remote_client_wait (SlRemoteClient *client, gint64 timeout_us, char hash[SL_REMOTE_HASH], GError **error);
 /** sl_remote_client_offer: (transfer full) (nullable): the contract that is at the broker now. @hash: (out) */
 SlContract *sl_remote_client_offer (SlRemoteClient *client, char hash[SL_REMOTE_HASH]);

@@ -62,10 +62,16 @@ sl_remote_topic_contract (const char *prefix, const char *model)
   return g_strconcat (prefix, "/", model, "/contract", NULL);
 }
 
-char *
-sl_remote_topic_work (const char *prefix, const char *model, const char *hash)
+static const char *
+level_of (const char *user)
 {
-  return g_strconcat (prefix, "/", model, "/work/", hash, NULL);
+  return user != NULL && *user != '\0' ? user : "anyone";
+}
+
+char *
+sl_remote_topic_work (const char *prefix, const char *model, const char *hash, const char *user)
+{
+  return g_strconcat (prefix, "/", model, "/work/", hash, "/", level_of (user), NULL);
 }
 
 char *
@@ -77,7 +83,7 @@ sl_remote_topic_share (const char *work)
 char *
 sl_remote_topic_answers (const char *prefix, const char *model, const char *user, const char *client)
 {
-  return g_strconcat (prefix, "/", model, "/answers/", user != NULL && *user != '\0' ? user : "anyone", "/", client, NULL);
+  return g_strconcat (prefix, "/", model, "/answers/", level_of (user), "/", client, NULL);
 }
 
 char *
@@ -87,9 +93,10 @@ sl_remote_topic_worker (const char *prefix, const char *worker)
 }
 
 gboolean
-sl_remote_may_answer (const char *prefix, const char *model, const char *response)
+sl_remote_may_answer (const char *prefix, const char *model, const char *work, const char *response)
 {
-  g_autofree char *begin = g_strconcat (prefix, "/", model, "/answers/", NULL);
+  const char *slash = strrchr (work, '/');
+  g_autofree char *begin = g_strconcat (prefix, "/", model, "/answers", slash != NULL ? slash : "/", "/", NULL);
   return response != NULL && g_str_has_prefix (response, begin) && response[strlen (begin)] != '\0' && strlen (response) <= MOST_BYTES
          && strpbrk (response, "+#") == NULL;
 }

@@ -2,7 +2,7 @@
 /*
  * Names of topics, below a prefix such as "models":
  *   PREFIX/MODEL/contract            retained, of a worker
- *   PREFIX/MODEL/work/HASH           requests; workers share it
+ *   PREFIX/MODEL/work/HASH/USER      requests of USER; workers share them
  *   PREFIX/MODEL/answers/USER/CLIENT answers for one camera
  *   PREFIX/workers/WORKER            retained, how a worker fares; empty when it is gone
  */
@@ -26,15 +26,15 @@ gboolean sl_remote_check_user (const char *user, GError **error);
 
 /** sl_remote_topic_*: (transfer full) */
 char *sl_remote_topic_contract (const char *prefix, const char *model);
-char *sl_remote_topic_work (const char *prefix, const char *model, const char *hash);
+/** @user, here and below: (nullable): who is logged in at the broker; "+": all. @client: names the element */
+char *sl_remote_topic_work (const char *prefix, const char *model, const char *hash, const char *user);
 char *sl_remote_topic_share (const char *work);
-/** @user: (nullable): who is logged in at the broker. @client: names the element */
 char *sl_remote_topic_answers (const char *prefix, const char *model, const char *user, const char *client);
 char *sl_remote_topic_worker (const char *prefix, const char *worker);
 
-/** sl_remote_may_answer: whether @response (nullable), which a request names, is a topic for answers of the model: a worker publishes nowhere
- *  else, whatever it is asked. */
-gboolean sl_remote_may_answer (const char *prefix, const char *model, const char *response);
+/** sl_remote_may_answer: whether @response (nullable), which a request at the topic @work names, is a topic for answers of the model to the user of that
+ *  topic, whom the broker lets write there: a worker publishes nowhere else, whatever it is asked. */
+gboolean sl_remote_may_answer (const char *prefix, const char *model, const char *work, const char *response);
 
 G_END_DECLS
 

@@ -15,9 +15,8 @@ fi
 [ ! -e "$tree" ] || { echo "deb_check.sh: $tree is there already; expected a folder to make" >&2; exit 1; }
 debootstrap --variant=minbase "$release" "$tree" >"$tree.log"
 mkdir "$tree/packages"
-for name in sightline gstreamer1.0-sightline libsightline-1.0-0 libsightline-pipeline-1.0-0; do
-  cp "$packages/${name}"_[0-9]*.deb "$tree/packages/"
-done
+cp "$packages"/*.deb "$tree/packages/"
+sed -n 's/^    \(apt install .*\.deb\)$/\1/p' "$here/docs/install.md" >"$tree/packages/install.sh" # the line that people are told
 cp "$here/models/codes/samples/sample-5.jpg" "$tree/packages/"
 
 cat >"$tree/packages/check.sh" <<'EOF'
@@ -32,7 +31,10 @@ files ()
 apt-get update -q >/dev/null
 apt-get install -y -q --no-install-recommends gstreamer1.0-tools gstreamer1.0-plugins-good curl >/dev/null 2>&1
 files >/packages/before
-apt-get install -y -q --no-install-recommends /packages/*.deb >/packages/install.log 2>&1
+(cd /packages && sed 's/^apt install/apt-get install -y -q --no-install-recommends/' install.sh >quiet.sh && sh -e quiet.sh) >/packages/install.log 2>&1
+dpkg-query -W sightline
+apt-get install -y -q --no-install-recommends /packages/sightline-doc_*.deb >>/packages/install.log 2>&1
+[ -z "$(find /usr/share/doc/sightline* \( -name '*.md.gz' -o -name '*.json.gz' \))" ] # pages link to them
 sightline --version
 gst-launch-1.0 -q filesrc location=/packages/sample-5.jpg ! decodebin ! slpredict ! text/x-raw ! fdsink | grep matrix
 gst-launch-1.0 -q filesrc location=/packages/sample-5.jpg ! decodebin ! slread reader=zxing ! fakesink # which has to find its program
@@ -50,7 +52,7 @@ done
 curl -sf http://127.0.0.1:8085/health | grep '"ok":true' >/dev/null
 kill "$service"
 wait "$service"
-apt-get purge -y -q sightline gstreamer1.0-sightline libsightline-1.0-0 libsightline-pipeline-1.0-0 >/packages/purge.log 2>&1
+apt-get purge -y -q sightline-doc sightline gstreamer1.0-sightline libsightline-1.0-0 libsightline-pipeline-1.0-0 >/packages/purge.log 2>&1
 apt-get autoremove -y -q --purge >>/packages/purge.log 2>&1
 files >/packages/after
 left=$(comm -13 /packages/before /packages/after | grep -i sightline || true)

@@ -104,6 +104,7 @@ collect ()
     need parallel command -v parallel
     need mosquitto-clients command -v mosquitto_sub
     need openssl command -v openssl
+    need gstreamer1.0-plugins-ugly has_element x264enc
     need prometheus command -v promtool
     need chromium command -v chromium
     need libgtk-4-dev pkg-config --exists 'gtk4 >= 4.8'

@@ -11,12 +11,15 @@
 #include "config.h"
 #include "tools/command.h"
 
-/* (transfer full): where @module lies, seen from the program, which may have been installed elsewhere than it was built for. */
+/* (transfer full) (nullable): where @module lies, seen from the program, which may have been installed elsewhere than it was built for. NULL: nobody says
+ * where that is. */
 static char *
 find_module (const char *module)
 {
   g_autofree char *program = g_file_read_link ("/proc/self/exe", NULL);
-  g_autofree char *folder = g_path_get_dirname (program != NULL ? program : "");
+  if (program == NULL)
+    return NULL;
+  g_autofree char *folder = g_path_get_dirname (program);
   g_autofree char *beside = g_build_filename (folder, module, NULL);
   if (g_file_test (beside, G_FILE_TEST_EXISTS))
     return g_steal_pointer (&beside);
@@ -27,9 +30,17 @@ find_module (const char *module)
 const SlCommand *
 sl_command_load (const char *name)
 {
+  static gboolean told;
   static void *modules[2]; /* stay until the program ends: GObject types cannot be unloaded */
   const gboolean serves = strcmp (name, "serve") == 0;
   g_autofree char *path = find_module (serves ? SL_SERVE_MODULE : SL_COMMANDS_MODULE), *symbol = g_strconcat ("sl_command_", name, NULL);
+  if (path == NULL && !told)
+    sl_complain (
+      name,
+      "/proc is not mounted, which says where the program and its modules lie: mount it (mount -t proc proc /proc), as a chroot needs");
+  told = told || path == NULL;
+  if (path == NULL)
+    return NULL;
   if (modules[serves] == NULL) {
     /* C++ libraries that are opened later need the whole of one unwinder; GStreamer brings another, which libstdc++ would get and they
      * would not. */

@@ -17,12 +17,14 @@
 #include "tools/command.h"
 #include "tools/commit.h"
 #include "tools/options.h"
+#include "tools/signals.h"
 
-/* In the order of --help. Those without a pointer are in modules. */
+/* In the order of --help. Those without a pointer are in modules. Those that end well on a signal get it once they listen: what comes earlier waits. */
 static const struct
 {
   const char *name;
   const SlCommand *command;
+  gboolean listens;
 } commands[] = {
   { "predict", NULL },
   { "inspect", &sl_command_inspect },
@@ -32,10 +34,10 @@ static const struct
   { "calibrate", NULL },
   { "eval", NULL },
   { "bench", &sl_command_bench },
-  { "run", NULL },
+  { "run", NULL, TRUE },
   { "check", NULL },
   { "replay", &sl_command_replay },
-  { "serve", NULL },
+  { "serve", NULL, TRUE },
 };
 
 /* (nullable): row @i, loaded where it has to be, which may fail with a message. */
@@ -125,6 +127,8 @@ run_command (const char *name, int argc, char **argv)
   for (guint i = 0; i < G_N_ELEMENTS (commands); i++) {
     if (strcmp (name, commands[i].name) != 0)
       continue;
+    if (commands[i].listens)
+      sl_signals_hold ();
     const SlCommand *command = command_at (i);
     return command != NULL ? command->run (argc - 1, argv + 1) : SL_EXIT_FAILED;
   }

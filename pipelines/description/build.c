@@ -109,16 +109,78 @@ set_up_decoders (GstElement *pipeline)
   g_signal_connect (pipeline, "deep-element-added", G_CALLBACK (set_up_added), NULL);
 }
 
+/* What GObject says of values that properties do not take, while this thread reads a launch line: they stay as they are, and the line is taken. */
+static GPrivate refusals = G_PRIVATE_INIT (NULL);
+
+static void
+take_refusal (const char *domain, GLogLevelFlags level, const char *message, gpointer data)
+{
+  GPtrArray *taken = g_private_get (&refusals);
+  if (taken == NULL)
+    g_log_default_handler (domain, level, message, data);
+  else
+    g_ptr_array_add (taken, g_strdup (message));
+}
+
+/* (transfer full) (nullable): what an element of @pipeline with this property takes for it. */
+static char *
+what_it_takes (GstElement *pipeline, const char *property)
+{
+  GstIterator *elements = gst_bin_iterate_recurse (GST_BIN (pipeline));
+  GValue item = G_VALUE_INIT;
+  char *takes = NULL;
+  while (takes == NULL && gst_iterator_next (elements, &item) == GST_ITERATOR_OK) {
+    GParamSpec *spec = g_object_class_find_property (G_OBJECT_GET_CLASS (g_value_get_object (&item)), property);
+    takes = spec != NULL && !G_IS_PARAM_SPEC_BOOLEAN (spec) ? sl_property_describe (spec) : NULL;
+    g_value_reset (&item);
+  }
+  if (G_IS_VALUE (&item))
+    g_value_unset (&item);
+  gst_iterator_free (elements);
+  return takes;
+}
+
+/* @message: 'value "7.000000" of type 'gdouble' is invalid or out of range for property 'threshold' of type 'gdouble'' */
+static void
+refuse_value (const SlDescription *description, GstElement *pipeline, const char *message, GError **error)
+{
+  g_auto (GStrv) quoted = g_strsplit_set (message, "\"'", -1);
+  const gboolean known = g_strv_length (quoted) > 6 && g_str_has_prefix (message, "value \"");
+  g_autofree char *takes = known ? what_it_takes (pipeline, quoted[5]) : NULL;
+  g_autofree char *said = takes != NULL ? g_strdup_printf ("%s: expected %s, got %s", quoted[5], takes, quoted[1]) : g_strdup (message);
+  g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "%s:%u: [pipeline] launch: %s", description->launch_file, description->launch_line,
+               said);
+}
+
+/* (transfer full) (nullable) */
+static GstElement *
+parse_watched (const char *launch, GstParseContext *context, GPtrArray *refused, GError **problem)
+{
+  static GMutex lock;
+  g_mutex_lock (&lock);
+  const guint handler = g_log_set_handler ("GLib-GObject", G_LOG_LEVEL_WARNING, take_refusal, NULL);
+  g_private_set (&refusals, refused);
+  GstElement *parsed = gst_parse_launch_full (launch, context, GST_PARSE_FLAG_FATAL_ERRORS, problem);
+  g_private_set (&refusals, NULL);
+  g_log_remove_handler ("GLib-GObject", handler);
+  g_mutex_unlock (&lock);
+  return parsed;
+}
+
 static GstElement *
 parse_launch (const SlDescription *description, GError **error)
 {
   g_autoptr (GError) problem = NULL;
   GstParseContext *context = gst_parse_context_new ();
-  GstElement *parsed = gst_parse_launch_full (description->launch, context, GST_PARSE_FLAG_FATAL_ERRORS, &problem);
+  g_autoptr (GPtrArray) refused = g_ptr_array_new_with_free_func (g_free);
+  GstElement *parsed = parse_watched (description->launch, context, refused, &problem);
   if (parsed != NULL)
     parsed = as_pipeline (gst_object_ref_sink (parsed));
-  if (problem != NULL) {
-    launch_error (description, context, problem, error);
+  if (problem != NULL || (parsed != NULL && refused->len > 0)) {
+    if (problem != NULL)
+      launch_error (description, context, problem, error);
+    else
+      refuse_value (description, parsed, refused->pdata[0], error);
     if (parsed != NULL)
       gst_object_unref (parsed);
     parsed = NULL;

@@ -30,6 +30,8 @@ GstElement *sl_description_build (const SlDescription *description, GError **err
 /** sl_property_from_text: sets property @name of @object, "a::b" property b of its child a, from @text as gst-launch reads it, but
  *  refuses what is out of range; strings are taken as they are. FALSE with SL_ERROR_ARGUMENT, type, range and text in the message. */
 gboolean sl_property_from_text (GObject *object, const char *name, const char *text, GError **error);
+/** sl_property_describe: (transfer full): what the property takes, such as "a number in 0..1". */
+char *sl_property_describe (GParamSpec *pspec);
 
 G_END_DECLS
 

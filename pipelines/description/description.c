@@ -19,6 +19,9 @@
 #define SUFFIX ".pipeline"
 #define ELEMENT_PREFIX "element "
 #define MAX_OVERRIDES 4096
+/* What GStreamer does of each takes time by their number. */
+#define MAX_ELEMENTS 1000
+#define MAX_LAUNCH 262144
 #define DEFAULT_BACKOFF_MIN 500
 #define DEFAULT_BACKOFF_MAX 30000
 #define DEFAULT_WATCHDOG 10000
@@ -52,6 +55,10 @@ take_text (SlDescription *self, gpointer slot, const SlKeyEntry *entry, const ch
 static gboolean
 take_launch (SlDescription *self, gpointer slot, const SlKeyEntry *entry, const char *value, GError **error)
 {
+  if (strlen (value) > MAX_LAUNCH)
+    return sl_key_fail (entry, error, "expected at most %d bytes, got %" G_GSIZE_FORMAT, MAX_LAUNCH, strlen (value));
+  if (sl_launch_count (value) > MAX_ELEMENTS)
+    return sl_key_fail (entry, error, "more than %d elements, caps among them; expected several descriptions", MAX_ELEMENTS);
   g_clear_pointer (&self->launch_file, g_ref_string_release);
   self->launch_file = g_ref_string_acquire (entry->file);
   self->launch_line = entry->line;

@@ -32,9 +32,8 @@ describe_flags (GParamSpec *pspec)
   return g_string_free (text, FALSE);
 }
 
-/* (transfer full): what the property takes. */
-static char *
-describe (GParamSpec *pspec)
+char *
+sl_property_describe (GParamSpec *pspec)
 {
   if (G_IS_PARAM_SPEC_BOOLEAN (pspec))
     return g_strdup ("true or false");
@@ -87,18 +86,30 @@ is_whole_number (GParamSpec *pspec, const char *text)
   return end != text && (*end == '\0' || g_ascii_isalpha (text[0])); /* names such as max stay GStreamer's */
 }
 
+/* Elements of ours take any number, and say at their start what is wrong with it. */
+static gboolean
+is_in_range (GParamSpec *pspec, const GValue *value)
+{
+  if (G_IS_PARAM_SPEC_INT (pspec))
+    return g_value_get_int (value) >= G_PARAM_SPEC_INT (pspec)->minimum && g_value_get_int (value) <= G_PARAM_SPEC_INT (pspec)->maximum;
+  if (G_IS_PARAM_SPEC_DOUBLE (pspec))
+    return g_value_get_double (value) >= G_PARAM_SPEC_DOUBLE (pspec)->minimum
+           && g_value_get_double (value) <= G_PARAM_SPEC_DOUBLE (pspec)->maximum;
+  return TRUE;
+}
+
 static gboolean
 set_value (GObject *object, GParamSpec *pspec, const char *text, GError **error)
 {
   const GType type = G_PARAM_SPEC_VALUE_TYPE (pspec);
   g_auto (GValue) value = G_VALUE_INIT;
-  g_autofree char *expected = describe (pspec);
+  g_autofree char *expected = sl_property_describe (pspec);
   g_value_init (&value, type);
   if (type == G_TYPE_STRING)
     g_value_set_string (&value, text);
   else if (!is_whole_number (pspec, text) || !gst_value_deserialize_with_pspec (&value, text, pspec))
     return refuse (error, expected, text);
-  if (g_param_value_validate (pspec, &value) && type != G_TYPE_STRING)
+  if (!is_in_range (pspec, &value) || (g_param_value_validate (pspec, &value) && type != G_TYPE_STRING))
     return refuse (error, expected, text);
   g_object_set_property (object, pspec->name, &value);
   return TRUE;

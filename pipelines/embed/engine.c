@@ -10,6 +10,7 @@
 #include "pipelines/description/build.h"
 #include "pipelines/supervise/bus.h"
 #include "pipelines/supervise/emitters.h"
+#include "pipelines/supervise/interrupt.h"
 
 struct _SlEngine
 {
@@ -131,6 +132,12 @@ gboolean
 sl_engine_go_to (SlEngine *engine, GstState state)
 {
   return gst_element_set_state (engine->pipeline, state) != GST_STATE_CHANGE_FAILURE;
+}
+
+void
+sl_engine_interrupt (SlEngine *engine)
+{
+  sl_pipeline_interrupt (GST_BIN (engine->pipeline));
 }
 
 void

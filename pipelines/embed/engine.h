@@ -32,6 +32,8 @@ gboolean sl_engine_init (GError **error);
 SlEngine *sl_engine_new (const SlDescription *description, const SlEngineEvents *events, gpointer owner, GError **error);
 /** sl_engine_go_to: FALSE when an element refuses; SlEngineEvents.failed has been called then, if it said why. */
 gboolean sl_engine_go_to (SlEngine *engine, GstState state);
+/** sl_engine_interrupt: what waits in sl_engine_go_to() fails; the engine must be stopped then. Any thread. */
+void sl_engine_interrupt (SlEngine *engine);
 /** sl_engine_stop: ends its threads, waits for them. */
 void sl_engine_stop (SlEngine *engine);
 /** sl_engine_free: stops it, too. */

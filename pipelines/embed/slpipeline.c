@@ -571,6 +571,10 @@ void
 sl_pipeline_stop (SlPipeline *self)
 {
   g_return_if_fail (SL_IS_PIPELINE (self));
+  g_mutex_lock (&self->lock);
+  if (self->starting) /* in another thread, which has @control */
+    sl_engine_interrupt (self->engine);
+  g_mutex_unlock (&self->lock);
   g_mutex_lock (&self->control);
   if (self->used)
     tear_down (self);

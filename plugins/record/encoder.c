@@ -2,6 +2,8 @@
 /*
  * appsrc ! videoconvert ! videoscale ! SIZE ! ENCODER ! PARSER ! FORMAT ! appsink. Two frames are in it before they are smaller at most: one
  * that waits, one that is converted. Making all that takes as long as a frame or longer, so a thread does it, and one frame waits meanwhile.
+ *
+ * Encoders may shift timestamps and say so in their segment: x264enc adds 1000 hours. What comes out has running time, as what goes in.
  */
 #include "plugins/record/encoder.h"
 
@@ -17,6 +19,8 @@
 
 #define DRAIN (2 * GST_SECOND)
 #define INTERVAL_MOST (3600 * GST_SECOND)
+/* Encoded frames may be so far from the times that went in. */
+#define ROUNDING (100 * GST_MSECOND)
 /* What ends the wait for the end. */
 #define ABORT "sl-encoder-abort"
 
@@ -46,11 +50,12 @@ struct _SlEncoder
   GstVideoInfo info;
   gint width;
   guint key_frames;
-  GThread *maker;     /* (nullable) */
-  GMutex lock;        /* of these three */
-  gboolean ready;     /* what follows is there, and PLAYING */
-  GstBuffer *waiting; /* (nullable): while it is not ready */
-  GError *failed;     /* (nullable) */
+  GThread *maker;              /* (nullable) */
+  GMutex lock;                 /* of these five */
+  gboolean ready;              /* what follows is there, and PLAYING */
+  GstBuffer *waiting;          /* (nullable): while it is not ready */
+  GError *failed;              /* (nullable) */
+  GstClockTime oldest, newest; /* of the frames that went in; NONE */
   GstElement *pipeline, *source, *sink;
   GstBus *bus;
   SlEncoderEvents events;
@@ -121,6 +126,22 @@ set_field (GQuark field, const GValue *value, gpointer element)
   return TRUE;
 }
 
+/* Whether a frame of running time @time can be one that went in. If not, the encoder has failed: a clip of it would show another time. */
+static gboolean
+check_time (SlEncoder *self, GstClockTime time)
+{
+  g_mutex_lock (&self->lock);
+  const gboolean known = GST_CLOCK_TIME_IS_VALID (time) && GST_CLOCK_TIME_IS_VALID (self->oldest) && time + ROUNDING >= self->oldest
+                         && time <= self->newest + ROUNDING;
+  if (!known && self->failed == NULL)
+    self->failed =
+      g_error_new (SL_ERROR, SL_ERROR_BACKEND, "a frame of %.3f s came out, expected %.3f to %.3f s, as went in; choose another encoder",
+                   GST_CLOCK_TIME_IS_VALID (time) ? (gdouble) time / GST_SECOND : -1, (gdouble) self->oldest / GST_SECOND,
+                   (gdouble) self->newest / GST_SECOND);
+  g_mutex_unlock (&self->lock);
+  return known;
+}
+
 static GstFlowReturn
 new_sample (GstAppSink *sink, gpointer data)
 {
@@ -128,8 +149,16 @@ new_sample (GstAppSink *sink, gpointer data)
   g_autoptr (GstSample) sample = gst_app_sink_pull_sample (sink);
   if (sample == NULL)
     return GST_FLOW_EOS;
+  GstBuffer *frame = gst_buffer_copy (gst_sample_get_buffer (sample));
+  const GstSegment *segment = gst_sample_get_segment (sample);
+  GST_BUFFER_PTS (frame) = sl_record_running_time (segment, GST_BUFFER_PTS (frame));
+  GST_BUFFER_DTS (frame) = sl_record_running_time (segment, GST_BUFFER_DTS (frame));
+  if (!check_time (self, GST_BUFFER_PTS (frame))) {
+    gst_buffer_unref (frame);
+    return GST_FLOW_ERROR;
+  }
   self->events.caps (self->data, gst_sample_get_caps (sample));
-  self->events.frame (self->data, gst_buffer_copy (gst_sample_get_buffer (sample)));
+  self->events.frame (self->data, frame);
   return GST_FLOW_OK;
 }
 
@@ -225,7 +254,7 @@ sl_encoder_new (const char *name, GstCaps *caps, gdouble rate, gint width, guint
   self->bus = gst_element_get_bus (self->pipeline);
   self->events = *events;
   self->data = data;
-  self->due = self->key = GST_CLOCK_TIME_NONE;
+  self->due = self->key = self->oldest = self->newest = GST_CLOCK_TIME_NONE;
   self->key_interval = key_interval * GST_SECOND;
   self->row = find_row (name);
   self->caps = gst_caps_ref (caps);
@@ -295,6 +324,8 @@ sl_encoder_push (SlEncoder *self, GstBuffer *frame, GstClockTime time)
                                     video->stride);
   GST_BUFFER_PTS (copy) = time;
   g_mutex_lock (&self->lock);
+  self->oldest = GST_CLOCK_TIME_IS_VALID (self->oldest) ? MIN (self->oldest, time) : time;
+  self->newest = GST_CLOCK_TIME_IS_VALID (self->newest) ? MAX (self->newest, time) : time;
   if (self->ready) {
     ask_for_key (self, time);
     gst_app_src_push_buffer (GST_APP_SRC (self->source), copy);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Everything goes by the folder's descriptor, so that nobody can put another folder in its place meanwhile. */
+/* Everything goes by the folder's descriptor, so that nobody can put another folder in its place while a clip is written. */
 #include "plugins/record/folder.h"
 
 #include <dirent.h>
@@ -64,6 +64,30 @@ sl_folder_open (SlFolder *folder, const char *path, const char *source, GError *
     return TRUE;
   sl_folder_close (folder);
   return FALSE;
+}
+
+/* Whether what is at the folder's path now is the open folder. */
+static gboolean
+is_there (const SlFolder *folder)
+{
+  struct stat there, open;
+  return stat (folder->path, &there) == 0 && fstat (folder->fd, &open) == 0 && there.st_dev == open.st_dev && there.st_ino == open.st_ino;
+}
+
+gboolean
+sl_folder_follow (SlFolder *folder, GError **error)
+{
+  if (is_there (folder))
+    return TRUE;
+  const gint fd = open (folder->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (fd < 0) {
+    g_set_error (error, SL_ERROR, SL_ERROR_OPEN, "the folder is not there any more (%s): make it again", g_strerror (errno));
+    return FALSE;
+  }
+  close (folder->fd);
+  folder->fd = fd;
+  sl_folder_clean (folder);
+  return TRUE;
 }
 
 void

@@ -31,6 +31,9 @@ typedef struct
 /** sl_folder_open: @path and @source are copied; limits are 0. FALSE with @error set (SL_ERROR_ARGUMENT, SL_ERROR_OPEN) where no file can be
  *  made there. */
 gboolean sl_folder_open (SlFolder *folder, const char *path, const char *source, GError **error);
+/** sl_folder_follow: where another folder is at @path now, as one that was removed and made again or a disk that came back, that one is used, and
+ *  leftovers in it are deleted. No file of the folder may be open. FALSE with @error set, without the path, where there is none. */
+gboolean sl_folder_follow (SlFolder *folder, GError **error);
 void sl_folder_close (SlFolder *folder);
 /** sl_folder_clean: deletes files that are left of clips which a process did not finish. Returns how many. */
 guint sl_folder_clean (SlFolder *folder);

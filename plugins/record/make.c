@@ -80,3 +80,13 @@ sl_record_plain (GstCaps *caps)
   gst_caps_set_features (plain, 0, NULL);
   return plain;
 }
+
+GstClockTime
+sl_record_running_time (const GstSegment *segment, GstClockTime time)
+{
+  guint64 running;
+  if (segment->format != GST_FORMAT_TIME || !GST_CLOCK_TIME_IS_VALID (time)
+      || gst_segment_to_running_time_full (segment, GST_FORMAT_TIME, time, &running) <= 0)
+    return GST_CLOCK_TIME_NONE;
+  return running;
+}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Elements of pipelines inside slrecord and of pictures, one linked behind the other.
+ * What slrecord and its inner pipelines share: elements, one linked behind the other, raw caps, and times of segments.
  */
 #ifndef SL_PLUGINS_RECORD_MAKE_H
 #define SL_PLUGINS_RECORD_MAKE_H
@@ -20,6 +20,8 @@ gboolean sl_record_has (const char *factory);
 gboolean sl_record_reads (GstCaps *caps, GstVideoInfo *info);
 /** sl_record_plain: (transfer full): @caps, which sl_record_reads(), without features, which converters do not take. */
 GstCaps *sl_record_plain (GstCaps *caps);
+/** sl_record_running_time: of @time in @segment; NONE where it is outside of the segment, before its beginning, or no time. */
+GstClockTime sl_record_running_time (const GstSegment *segment, GstClockTime time);
 /** sl_record_package: (transfer none): Debian's package of @factory. */
 const char *sl_record_package (const char *factory);
 

@@ -185,6 +185,10 @@ begin (SlWriter *self, SlClipStart *start)
   drop_clip (self);
   self->start = start;
   self->looked = 0;
+  if (!sl_folder_follow (&self->folder, &error)) {
+    fail (self, error->message);
+    return;
+  }
   if (!trim (self)) {
     g_autofree char *reason = no_room (self);
     fail (self, reason);

@@ -25,7 +25,8 @@ enum
 {
   WORKERS = G_N_ELEMENTS (counts),
   CONNECTED,
-  WORKER
+  WORKER,
+  SILENCE
 };
 
 void
@@ -56,6 +57,11 @@ sl_remote_figures_install (GObjectClass *klass, guint first)
     klass, first + CONNECTED, g_param_spec_boolean ("connected", "Connected", "Whether there is a connection to the broker", FALSE, flags));
   g_object_class_install_property (
     klass, first + WORKER, g_param_spec_string ("worker", "Worker", "Name of the worker that computed the last frame", NULL, flags));
+  g_object_class_install_property (
+    klass, first + SILENCE,
+    g_param_spec_uint64 ("silence", "Silence",
+                         "Milliseconds since the first frame came that has no result, as all after it; 0 while the last one had a result",
+                         0, G_MAXUINT64, 0, flags));
 }
 
 void
@@ -67,6 +73,8 @@ sl_remote_figures_get (const SlRemoteFigures *figures, guint index, GValue *valu
     g_value_set_boolean (value, figures->connected);
   else if (index == WORKER)
     g_value_set_string (value, figures->worker);
+  else if (index == SILENCE)
+    g_value_set_uint64 (value, figures->lost_since > 0 ? (guint64) (g_get_monotonic_time () - figures->lost_since) / 1000 : 0);
   else
     g_value_set_uint64 (value, G_STRUCT_MEMBER (guint64, figures, counts[index].offset));
 }

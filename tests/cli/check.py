@@ -2,6 +2,7 @@
 """sightline check: facts, advice and problems."""
 import json
 import os
+import subprocess
 
 import harness
 from harness import Skip, model, run, work, write
@@ -165,6 +166,77 @@ def test_problems():
     has(findings, "problem", "f", harness.WORK.name + ": is a directory; expected a file")
     findings = check(described("fakesrc ! filesink name=f"), status=1)
     has(findings, "problem", "f", "no file: set location=FILE")
+
+
+LOOKS = SOURCE + " ! slpredict name=p model=${model} ! "
+
+
+def about(findings, element):
+    return [(kind, text) for kind, a, text in findings if a == element and kind != "fact"]
+
+
+def test_order():
+    """Trackers need a model, who counts needs a tracker."""
+    nothing = "no model is before it, so there is nothing to track but what elements of others find; put slpredict before it"
+    untracked = "no tracker is before it, which gives objects the numbers that it counts by; put sltrack, or slpredict with track=true, before it"
+    zone = "slanalyze name=a regions=\"[zone z] points=0,0 1,0 1,1\" ! fakesink"
+    for launch in (SOURCE + " ! sltrack name=t ! fakesink", SOURCE + " ! videoconvert ! queue ! tee ! identity ! sltrack name=t ! fakesink"):
+        assert about(check("[pipeline]\nlaunch=%s\n" % launch, status=1), "t") == [("problem", nothing)], launch
+    assert about(check(described(LOOKS + "sltrack name=t ! " + zone)), "t") == []
+    assert about(check(described(LOOKS + "sltrack name=t ! " + zone)), "a") == []
+    assert about(check(described(LOOKS.replace("name=p", "name=p track=true") + zone)), "a") == []
+    assert about(check(described(LOOKS + "videoconvert ! " + zone), status=1), "a") == [("problem", untracked)]
+    if subprocess.run(["gst-inspect-1.0", "--exists", "videoanalyse"], check=False).returncode == 0:  # as far as anybody knows it may detect
+        assert about(check("[pipeline]\nlaunch=%s ! videoanalyse ! sltrack name=t ! %s\n" % (SOURCE.replace("NV12", "I420"), zone)), "t") == [("advice", nothing)]
+
+
+def test_classes():
+    """Classes that the model does not have, wherever they are named."""
+    wrong = "the model has no class 'blu'; did you mean 'blue'?"
+    tail = "sltrack ! slanalyze name=a ! fakesink"
+    assert about(check(described(LOOKS.replace("name=p", "name=p classes=blu") + "fakesink"), status=1), "postprocess") == [("problem", "classes: " + wrong)]
+    for kind, points in (("zone", "0,0 1,0 1,1"), ("line", "0,0 1,1")):
+        for classes, status in (("blu", 1), ("!blu", 1), ("blue,red", 0)):
+            findings = about(check(described(LOOKS + tail, "[%s way]\npoints=%s\nclasses=%s\n" % (kind, points, classes)), status=status), "a")
+            assert findings == ([("problem", "[%s way] classes: %s" % (kind, wrong))] if status else []), findings
+    os.makedirs(work("clips"), exist_ok=True)
+    clips = "[record]\nlocation=%s\nclasses=blu\n" % work("clips")
+    findings = check(described(LOOKS + "sltrack ! slrecord name=r ! fakesink", clips), status=1)
+    assert about(findings, "r") == [("problem", "classes: " + wrong)], findings
+
+
+def test_clips():
+    """The folder of clips is there, and can be written into."""
+    for location, says in ((work("nowhere"), "location=%s: expected a folder that this process may write into: make it, or change its owner" % work("nowhere")),
+                           (write("file", b""), "location=%s: expected a folder" % work("file"))):
+        has(check(described(LOOKS + "sltrack name=t ! fakesink", "[record]\nlocation=%s\n" % location), status=1), "problem", "slrecord0", says)
+    has(check(described(LOOKS + "slrecord name=r ! fakesink"), status=1), "problem", "r", "no folder for clips: set location=FOLDER")
+    os.makedirs(work("clips"), exist_ok=True)
+    assert about(check(described(LOOKS + "sltrack ! fakesink", "[record]\nlocation=%s\n" % work("clips"))), "slrecord0") == []
+
+
+def test_displaced():
+    """Boxes that elements behind the model move."""
+    says = "behind the model it moves what is in the picture: the boxes that %s gets may not fit any more; put it before the model"
+    for element, moved in (("videocrop left=8", True), ("videocrop", False), ("videoflip method=horizontal-flip", True), ("videoflip", True),
+                           ("videobox top=-8", True), ("videobox", False), ("aspectratiocrop aspect-ratio=1/1", True), ("videoscale add-borders=false", False),
+                           ("videoscale", True), ("videoconvert", False)):
+        word, _, rest = element.partition(" ")
+        launch = "%s name=mover %s ! videoconvert ! sloverlay name=o ! fakesink" % (word, rest)
+        assert about(check(described(LOOKS + launch)), "mover") == ([("advice", says % "o")] if moved else []), element
+        assert about(check(described(LOOKS + "sloverlay ! %s name=mover %s ! fakesink" % (word, rest))), "mover") == [], element
+        before = SOURCE.replace("NV12", "I420") + " ! %s name=mover %s ! slpredict model=${model} ! sloverlay ! fakesink" % (word, rest)
+        assert not [text for _, text in about(check(described(before)), "mover") if "boxes" in text], element
+
+
+def test_ranges():
+    """Values that a property does not take are no values: GObject would go on with the default."""
+    others = "check.pipeline:4: [pipeline] launch: num-buffers: expected an integer in -1..2147483647, got -5"
+    for launch, who, says in ((LOOKS.replace("name=p", "name=p threshold=7") + "fakesink", "postprocess", "threshold=7: expected a number in -1..1"),
+                              ("videotestsrc num-buffers=-5 ! fakesink", "description", others)):
+        has(check(described(launch), status=1), "problem", who, says)
+        result = run("run", work("check.pipeline"))
+        assert result.status == 1 and says in result.err and "GLib" not in result.err, result
 
 
 def test_loose_ends():

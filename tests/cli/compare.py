@@ -164,6 +164,7 @@ def test_operations():
     """The profile's operations a second, times its microseconds, are the 300 million multiply-adds that MobileNetV2's authors state."""
     path = harness.data("models", "mobilenet_v2_1.0_224_quant.tflite")
     profile = run("bench", "model", path, "--runs", "2", "--warm-up", "1", "--profile").expect(0).out
+    assert all(int(share) <= 100 for share in re.findall(r"(\d+)%", profile)), profile
     assert re.search(r"^The peak of a thread, GOP/s: float [1-9][0-9.]* \(\w+.*\)", profile, flags=re.M), profile
     rows = re.findall(r"^ *([0-9.]+) +[0-9.]+ +([0-9.]+) +(?:[0-9]+% +)?[0-9]+ +\w+ +\w+ $", profile, flags=re.M)
     millions = sum(float(us) * float(gops) for us, gops in rows) / 1e3

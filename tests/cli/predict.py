@@ -315,7 +315,9 @@ def test_bmp_from_the_top():
 
 def test_bmp_sizes():
     m = model("brightest_channel.tflite")
-    for width, height in ((100000, 100000), (32769, 1), (1, -32769)):
+    run("predict", "--model", m, bmp("large.bmp", 100000, 100000, b"\0" * 1000)).expect(
+        1, "large.bmp: the picture has 100000x100000 pixels; expected 200 million at most")
+    for width, height in ((32769, 1), (1, -32769)):
         run("predict", "--model", m, bmp("size.bmp", width, height, b"\0" * 1000)).expect(
             1, "size.bmp: cannot be decoded: the BMP header says %dx%d pixels, expected sides of 1 to 32768; it is damaged or cut short\n" % (width, abs(height)))
 

@@ -84,7 +84,7 @@ def eventually(what):
 def takes_signal(pid):
     """Whether SIGUSR1 no longer ends the process."""
     with open("/proc/%d/status" % pid, encoding="ascii") as file:
-        masks = [int(line.split()[1], 16) for line in file if line.startswith(("SigIgn", "SigCgt"))]
+        masks = [int(line.split()[1], 16) for line in file if line.startswith(("SigBlk", "SigCgt"))]
     return any(mask >> (signal.SIGUSR1 - 1) & 1 for mask in masks)
 
 

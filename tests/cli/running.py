@@ -12,6 +12,16 @@ import harness
 PATIENCE = 200  # seconds that a busy machine may take for anything
 
 
+def eventually(what, patience=PATIENCE):
+    deadline = time.monotonic() + patience
+    while True:
+        value = what()
+        if value:
+            return value
+        assert time.monotonic() < deadline, "never: %s" % what
+        time.sleep(0.05)
+
+
 class Running:
     """The program at work, its log read line by line as JSON."""
 

@@ -60,6 +60,20 @@ def test_missing_module():
     assert told.returncode == 1 and "the module of this command is not of this version: " in told.stderr, told.stderr
 
 
+def test_no_proc():
+    """Without /proc nobody says where the program is: that is said, once."""
+    libraries = os.path.dirname(os.path.dirname(harness.PROGRAM))
+    script = 'mount -t tmpfs none /proc && LD_LIBRARY_PATH=%s exec "$@"' % libraries
+    for words in (["predict", "x.jpg"], ["--help"]):
+        done = subprocess.run(["unshare", "--user", "--map-root-user", "--mount", "sh", "-c", script, "sh", harness.PROGRAM, *words], stdin=subprocess.DEVNULL,
+                              capture_output=True, timeout=300)
+        told = done.stderr.decode()
+        if "unshare" in told or "mount" in told.split(":")[0] or "shared libraries" in told:
+            raise Skip("no file system can be mounted here: " + told)
+        assert told == "sightline predict: /proc is not mounted, which says where the program and its modules lie: mount it (mount -t proc proc /proc), as a chroot needs\n", told
+        assert done.returncode == (1 if words[0] == "predict" else 0), done
+
+
 def test_missing_arguments():
     run("predict", "--model", model("brightest_channel.tflite")).expect(2, "expected at least one SOURCE")
     run("inspect").expect(2, "expected one MODEL, got 0")

@@ -18,7 +18,7 @@ import time
 import harness
 from browser import Browser
 from harness import SANITIZED, Skip, model, run, work, write
-from running import PATIENCE, Running
+from running import PATIENCE, Running, eventually
 
 sys.path.insert(0, os.path.join(harness.ROOT, "tests", "support"))
 import schema  # noqa: E402
@@ -74,8 +74,8 @@ class Served(Running):
             self.stop()
         assert error[0] is not None or self.status == 0, self.lines[-5:]
 
-    def connect(self, timeout=PATIENCE):
-        plain = socket.create_connection((self.host, self.port), timeout)
+    def connect(self, timeout=PATIENCE, source="127.0.0.1"):
+        plain = socket.create_connection((self.host, self.port), timeout, (source, 0) if self.host == "127.0.0.1" else None)
         return self.context.wrap_socket(plain) if self.context else plain
 
     def ask(self, request):
@@ -123,16 +123,6 @@ def read_until(peer, marker, times=1):
         assert piece, "ended before %r: %r" % (marker, data[-200:])
         data += piece
     return data
-
-
-def eventually(what, patience=PATIENCE):
-    deadline = time.monotonic() + patience
-    while True:
-        value = what()
-        if value:
-            return value
-        assert time.monotonic() < deadline, "never: %s" % what
-        time.sleep(0.05)
 
 
 def jpeg_size(data):
@@ -443,6 +433,66 @@ def answers_among(served, said):
             peer.close()
 
 
+def client_hello():
+    """The first words of a TLS client."""
+    context, words = ssl.create_default_context(), ssl.MemoryBIO()
+    try:
+        context.wrap_bio(ssl.MemoryBIO(), words, server_hostname="localhost").do_handshake()
+    except ssl.SSLWantReadError:
+        return words.read()
+
+
+def asked_among(served, source, request, tries):
+    """Seconds until an answer, the least of some tries, while each connection of others has said as much: @source gives the address of the number-th."""
+    took = []
+    for _ in range(tries):
+        with contextlib.ExitStack() as stack:
+            for number in range(60):
+                peer = stack.enter_context(socket.create_connection((served.host, served.port), PATIENCE, (source(number), 0)))
+                peer.sendall(request)
+            started = time.monotonic()
+            answer = served.get("/metrics", Authorization="Bearer open sesame")
+            took.append(time.monotonic() - started)
+            assert answer.status == 200, answer.status
+    return min(took)
+
+
+def test_crowds():
+    """What others do does not keep the right password, or a handshake, waiting."""
+    secret = write("crowd", b"open sesame\n")
+    os.chmod(secret, 0o600)
+    guess = b"GET /metrics HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer word\r\n\r\n"
+    with Served(describe("watched"), "--http-password-file", secret) as served:
+        descriptors = served.descriptors()
+        for source in (lambda number: "127.0.0.%d" % (2 + number), lambda number: "127.0.0.2"):
+            took = asked_among(served, source, guess, 3)
+            assert took < 1 or SANITIZED, "%.2f s" % took
+        eventually(lambda: served.descriptors() <= descriptors + 1)
+        guesses = [served.connect(source="127.0.0.3") for _ in range(40)]
+        for peer in guesses:
+            peer.sendall(guess)
+        answers = [b"".join(iter(lambda peer=peer: peer.recv(1 << 16), b"")) for peer in guesses]
+        told = [answer[9:12] for answer in answers]
+        refused = [Answer(answer).text for answer in answers if answer[9:12] == b"429"]
+        assert set(refused) == {"24 passwords of this client wait already, as one was wrong: try again later\n"}, refused
+        assert set(told) == {b"401", b"429"} and 8 <= told.count(b"429") < 20, told
+        eventually(lambda: served.get("/metrics", Authorization="Bearer open sesame").status == 200)
+    chain, key = certificate("crowd")
+    context = ssl.create_default_context(cafile=chain)
+    context.check_hostname = False
+    with Served(describe("veiled"), "--http-certificate", chain, "--http-key", key, context=context) as served:
+        for source in (lambda number: "127.0.0.%d" % (2 + number), lambda number: "127.0.0.2", lambda number: "127.0.0.1"):
+            for words in (b"\x16", client_hello()):
+                took = asked_among(served, source, words, 1)
+                assert took < 5 or SANITIZED, "%.2f s" % took
+        # Connections of a client that has many of them give way, not those of others.
+        with contextlib.ExitStack() as stack:
+            first = stack.enter_context(socket.create_connection((served.host, served.port), PATIENCE, ("127.0.0.2", 0)))
+            for _ in range(100):
+                stack.enter_context(socket.create_connection((served.host, served.port), PATIENCE, ("127.0.0.3", 0)))
+            assert served.get("/metrics").status == 200 and still_open(first)
+
+
 def ends_handshakes(served):
     """Whether peers that begin a handshake and go no further are let go before one that came with them and says nothing."""
     with contextlib.ExitStack() as stack:
@@ -625,6 +675,55 @@ def test_hostile():
         for thread in threads:
             thread.join()
         eventually(lambda: served.get("/health").status == 200)
+
+
+def peak_bytes(served):
+    """The most memory that it has had since the last call."""
+    with open("/proc/%d/status" % served.child.pid, encoding="ascii") as file:
+        peak = 1024 * int(re.search(r"VmHWM:\s*(\d+)", file.read()).group(1))
+    with open("/proc/%d/clear_refs" % served.child.pid, "w", encoding="ascii") as file:
+        file.write("5")
+    return peak
+
+
+def ask_at_once(served, request, times):
+    answers = [None] * times
+
+    def ask(number):
+        answers[number] = served.ask(request)
+
+    threads = [threading.Thread(target=ask, args=(number,)) for number in range(times)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return [Answer(answer) for answer in answers]
+
+
+def test_ranges():
+    """Requests for parts of answers, many times over, and with more headers than anybody needs: neither costs memory."""
+    with Served(describe("parts")) as served:
+        eventually(lambda: served.get("/predictions").status == 200)
+        eventually(lambda: served.get("/health").status == 200)
+        whole = served.get("/")
+        assert whole.status == 200
+        peak_bytes(served)
+        idle = peak_bytes(served)
+        for path in PAGES:
+            for header, status in (("bytes=" + "0-," * 2000 + "0-", 200), ("bytes=" + "0-," * 20000 + "0-", 431), ("bytes=1-", 200), ("bytes=9-1", 200)):
+                request = "GET %s HTTP/1.1\r\nHost: 127.0.0.1\r\nRange: %s\r\nIf-Range: \"x\"\r\n\r\n" % (path, header)
+                for answer in ask_at_once(served, request.encode(), 16):
+                    assert answer.status == status, (path, header[:20], answer.status)
+                    assert "content-range" not in answer.headers and len(answer.body) == int(answer.headers["content-length"]), answer.headers
+        grown = peak_bytes(served) - idle
+        assert grown < 60 << 20 or SANITIZED, "%d bytes" % grown
+        assert served.get("/", Range="bytes=1-").body == whole.body
+        for name, value in (("X", "x" * 8200), ("X" * 8200, "x"), ("Authorization", "Bearer " + "x" * 9000)):
+            answer = served.get("/", **{name: value})
+            assert answer.status == 431, answer.status
+            assert re.fullmatch(r"the request's address and headers have \d+ bytes, expected at most 8192\n", answer.text), answer.text
+        assert served.get("/?" + "x" * 8200).status == 431
+        assert served.get("/", X="x" * 7000).status == 200
 
 
 def sees_pictures(served):

@@ -139,6 +139,88 @@ test_threads (void)
   test_remove_file (path);
 }
 
+/* (transfer full) (nullable): why @element, or one inside of it, does not start. */
+static char *
+start_fault (GstElement *element)
+{
+  g_autoptr (GstBus) bus = test_watch (element);
+  g_autoptr (GError) error = NULL;
+  const GstStateChangeReturn changed = gst_element_set_state (element, GST_STATE_READY);
+  g_autoptr (GstMessage) message = gst_bus_pop_filtered (bus, GST_MESSAGE_ERROR);
+  gst_element_set_state (element, GST_STATE_NULL);
+  gst_element_set_bus (element, NULL);
+  if (message == NULL)
+    return NULL;
+  g_assert_cmpint (changed, ==, GST_STATE_CHANGE_FAILURE);
+  gst_message_parse_error (message, &error, NULL);
+  return g_strdup (error->message);
+}
+
+static void
+set_number (GstElement *element, const char *property, gdouble number)
+{
+  if (G_IS_PARAM_SPEC_INT (g_object_class_find_property (G_OBJECT_GET_CLASS (element), property)))
+    g_object_set (element, property, (gint) number, NULL);
+  else
+    g_object_set (element, property, number, NULL);
+}
+
+/* Every number that an element of ours takes has a range, and what is beyond it is an error of ours, no warning of GObject's. */
+static void
+check_ranges (const char *name, const char *model)
+{
+  g_autoptr (GstElement) element = gst_object_ref_sink (gst_element_factory_make (name, NULL));
+  guint n = 0;
+  if (g_object_class_find_property (G_OBJECT_GET_CLASS (element), "model") != NULL)
+    g_object_set (element, "model", model, NULL);
+  g_autofree GParamSpec **specs = g_object_class_list_properties (G_OBJECT_GET_CLASS (element), &n);
+  for (guint i = 0; i < n; i++) {
+    if (!g_str_has_prefix (g_type_name (specs[i]->owner_type), "Sl") || (specs[i]->flags & G_PARAM_WRITABLE) == 0)
+      continue;
+    const gboolean whole = G_IS_PARAM_SPEC_INT (specs[i]);
+    if (!whole && !G_IS_PARAM_SPEC_DOUBLE (specs[i]))
+      continue;
+    const gdouble least = whole ? G_PARAM_SPEC_INT (specs[i])->minimum : G_PARAM_SPEC_DOUBLE (specs[i])->minimum;
+    const gdouble most = whole ? G_PARAM_SPEC_INT (specs[i])->maximum : G_PARAM_SPEC_DOUBLE (specs[i])->maximum;
+    for (guint k = 0; k < 2; k++) {
+      const gdouble number = k == 0 ? least - 1 : most + 1;
+      g_autofree char *expected =
+        g_strdup_printf ("%s=%.15g: expected %s in %.15g..%.15g", specs[i]->name, number, whole ? "an integer" : "a number", least, most);
+      if (number < G_MININT || number > G_MAXINT)
+        continue;
+      set_number (element, specs[i]->name, number);
+      g_autofree char *fault = start_fault (element);
+      g_assert_cmpstr (fault, ==, expected);
+    }
+    set_number (element, specs[i]->name,
+                whole ? G_PARAM_SPEC_INT (specs[i])->default_value : G_PARAM_SPEC_DOUBLE (specs[i])->default_value);
+  }
+  g_autofree char *last = start_fault (element); /* what is right again is forgotten */
+  g_assert_true (last == NULL || strstr (last, ": expected a number in ") == NULL);
+}
+
+static void
+test_ranges (void)
+{
+  g_autofree char *model = test_colour_model (SL_DTYPE_U8);
+  GList *features = gst_registry_get_feature_list_by_plugin (gst_registry_get (), "sightline");
+  for (GList *link = features; link != NULL; link = link->next)
+    if (GST_IS_ELEMENT_FACTORY (link->data))
+      check_ranges (GST_OBJECT_NAME (link->data), model);
+  gst_plugin_feature_list_free (features);
+  check_ranges ("slpublish", model);
+#ifdef SL_HAVE_OVERLAY
+  check_ranges ("sloverlay", model);
+#endif
+  g_autoptr (GError) error = NULL;
+  g_autofree char *launch = g_strdup_printf ("slpredict threshold=50 model=%s", model);
+  g_autoptr (GstElement) line = gst_object_ref_sink (gst_parse_launch (launch, &error));
+  g_assert_no_error (error);
+  g_autofree char *fault = start_fault (line);
+  g_assert_cmpstr (fault, ==, "threshold=50: expected a number in -1..1");
+  test_remove_file (model);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -150,5 +232,6 @@ main (int argc, char **argv)
   g_test_add_func ("/describe/others", test_others);
   g_test_add_func ("/describe/words", test_words);
   g_test_add_func ("/describe/threads", test_threads);
+  g_test_add_func ("/describe/ranges", test_ranges);
   return publish_run ();
 }

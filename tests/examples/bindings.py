@@ -59,6 +59,30 @@ def test_properties_first():
     near((found.get_label_confidence(0),), (0.8,))
 
 
+def expect_unknown(thing, name, message):
+    try:
+        setattr(thing, name, 0.3)
+    except AttributeError as error:
+        assert str(error) == message, error
+    else:
+        raise AssertionError("%s was set" % name)
+
+
+def test_unknown_attributes():
+    """A property's name alone, or misspelt, is no attribute."""
+    predictor = Sightline.Predictor.new(model("one_box.tflite"))
+    pipeline = Pipeline.new_from_string("videotestsrc num-buffers=1 ! fakesink", None)
+    expect_unknown(predictor, "treshold", "Predictor has no attribute 'treshold'; did you mean props.threshold?")
+    expect_unknown(predictor, "threshold", "Predictor has no attribute 'threshold'; did you mean props.threshold?")
+    expect_unknown(pipeline, "max_prediction", "Pipeline has no attribute 'max_prediction'; did you mean props.max_predictions?")
+    try:
+        predictor.props.treshold = 0.3
+    except AttributeError:
+        pass
+    else:
+        raise AssertionError("props.treshold was set")
+
+
 def test_frames():
     layout = Sightline.Frame.new_with_layout("NV12", 4, 4, GLib.Bytes.new(bytes(range(64))), [0, 32], [8, 8])
     layout.set_colorimetry(Sightline.FrameMatrix.BT709, True)

@@ -92,4 +92,17 @@ def test_length():
         assert len(file.readlines()) < 60
 
 
+def test_uninstalled():
+    """A program that is built as `meson devenv` has it, against the files for pkg-config that are not installed."""
+    tree = os.path.dirname(os.path.dirname(harness.PROGRAM))
+    found = dict(os.environ, PKG_CONFIG_PATH=os.path.join(tree, "meson-uninstalled"))
+    if shutil.which("pkg-config") is None or not os.path.exists(os.path.join(tree, "meson-uninstalled")):
+        raise harness.Skip("pkg-config, or its files of a build, is missing")
+    flags = subprocess.run(["pkg-config", "--cflags", "--libs", "sightline-1.0"], env=found, check=True, capture_output=True, text=True).stdout.split()
+    if harness.SANITIZED:
+        raise harness.Skip("a sanitizer's library needs the compiler's option")
+    source = os.path.join(ROOT, "examples", "c", "predict_picture.c")
+    subprocess.run(COMPILER + [source, *flags, "-o", work("uninstalled")], check=True, timeout=300, cwd=harness.WORK.name)
+
+
 harness.main(globals())

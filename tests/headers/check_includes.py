@@ -36,7 +36,7 @@ ARROWS = {
     "remote": (["core", "models"], [GSTREAMER, XNNPACK]),
     "plugins": (["preprocess", "read", "core", "models", "postprocess", "predictions", "analyze", "predict", "replay", "remote"], [XNNPACK]),
     "pipelines": (["core", "predictions", "analyze", "predict"], [XNNPACK]),
-    "tools": (["preprocess", "core", "models", "postprocess", "predictions", "predict", "quantize", "evaluate", "replay", "remote", "plugins", "pipelines"], [XNNPACK]),
+    "tools": (["preprocess", "core", "models", "postprocess", "predictions", "analyze", "predict", "quantize", "evaluate", "replay", "remote", "plugins", "pipelines"], [XNNPACK]),
 }
 # Which of the public headers, include/sightline/NAME.h, a folder may include. They include each other and nothing else of ours.
 DOOR = {

@@ -77,6 +77,21 @@ test_other_formats (void)
       "ELF\2\1\1\0\0\0\0\0\0\0\0\0",
       16, "looks like a program or library" },
     { "GGUF\3\0\0\0\0\0\0\0\0\0\0\0", 16, "looks like a GGUF model" },
+    { "RKNN\0\0\0\0\6\0\0\0\0\0\0\0", 16,
+      "looks like a model for Rockchip's NPU (.rknn), which runs on that alone; give the ONNX, TorchScript or" },
+    { "\1HEF\0\0\0\2\0\0\0\0\0\0\0\0", 16, "looks like a model for Hailo's accelerators (.hef), which runs on these alone; give the ONNX" },
+    { "\x48\0\0\0\0\0\0\0{\"a\":{\"dtype\":\"F32\",\"shape\":[1],\"data_offsets\":[0,4]}}", 64,
+      "looks like weights alone, without a graph (.safetensors); load them into the model in Python, then export the model with" },
+    { "\n\x1c\n\5input\x12\x0bPlaceholder*\6\n\1a", 29, "looks like a frozen TensorFlow graph (.pb); convert it in Python with" },
+    { "\x08\1\x12\x20\n\x12\x12\x05serve\0\0\0\0\0\0\0\0", 24, "looks like a TensorFlow SavedModel; convert its folder in Python with" },
+    { "\x08\5\x12\x8b\2\n\x12\n\5image\x1a\x09\0\0\0\0\0", 24, "looks like a Core ML model (.mlmodel); give the ONNX" },
+    { "7767517\n75 83\nInput data 0 1 data", 33, "looks like a model of ncnn (.param); give the ONNX" },
+    { "\x47\x6b\x30\1\0\0\0\0\0\0\0\0\0\0\0\0", 16,
+      "looks like weights of ncnn (.bin), of which the graph is another file (.param); give" },
+    { "PK\x03\x04\0\0\0\0\0\0metadata.json config.json model.weights.h5", 52,
+      "looks like a Keras model (.keras); convert it in Python with" },
+    { "PK\x03\x04\0\0\0\0\0\0serialized_exported_program.json", 42,
+      "looks like a PyTorch program of torch.export (.pt2); export the model" },
     { "\x1c\0\0\0TFL2\0\0\0\0\0\0\0\0", 16,
       "not a known model format; expected a TensorFlow Lite, ONNX or TorchScript model (bytes 4..7 'TFL3', found 'TFL2')" },
     { "\x1c\0\0\0\x01\x02\xff~\0\0\0\0\0\0\0\0", 16,
@@ -90,6 +105,42 @@ test_other_formats (void)
     g_assert_null (sl_model_load (path, NULL, &error));
     g_assert_true (g_str_has_prefix (error->message, starts));
     expect_error (&error, SL_ERROR_FORMAT, rows[i].text, NULL);
+    sl_tflite_remove_temp (path);
+  }
+}
+
+/* Formats that files are called by, and folders. */
+static void
+test_named (void)
+{
+  static const struct
+  {
+    const char *name, *bytes, *text;
+  } rows[] = {
+    { "model.MNN", "\x1c\0\0\0abcdefghijkl",
+      "looks like a model of MNN (.mnn); give the ONNX, TorchScript or TensorFlow Lite model that it was made from; expected" },
+    { "model.blob",
+      "\x7f"
+      "ELF\1\1\1\0\0\0\0\0\0\0\0\0",
+      "looks like a model compiled for Intel's Myriad (.blob), which runs on that alone; give" },
+    { "page.mnn", "<!DOCTYPE html><html>404", "looks like a web page, perhaps of a failed download" },
+  };
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    g_autoptr (GError) error = NULL;
+    g_autofree char *path = write_temp (rows[i].name, rows[i].bytes, 16);
+    g_assert_null (sl_model_load (path, NULL, &error));
+    expect_error (&error, SL_ERROR_FORMAT, rows[i].text, NULL);
+    sl_tflite_remove_temp (path);
+  }
+  static const char *const folders[][2] = { { "saved_model.pb",
+                                              ": looks like a TensorFlow SavedModel; convert its folder in Python with tf.lite." },
+                                            { "Manifest.json", ": looks like a Core ML model (.mlpackage); give the ONNX" },
+                                            { "readme.txt", ": is a directory; expected a TensorFlow Lite, ONNX or TorchScript model" } };
+  for (guint i = 0; i < G_N_ELEMENTS (folders); i++) {
+    g_autoptr (GError) error = NULL;
+    g_autofree char *path = write_temp (folders[i][0], "x", 1), *folder = g_path_get_dirname (path);
+    g_assert_null (sl_model_load (folder, NULL, &error));
+    expect_error (&error, SL_ERROR_OPEN, folders[i][1], NULL);
     sl_tflite_remove_temp (path);
   }
 }
@@ -538,6 +589,7 @@ main (int argc, char **argv)
   g_test_add_func ("/model/torn", test_torn);
   g_test_add_func ("/model/paths", test_paths);
   g_test_add_func ("/model/other-formats", test_other_formats);
+  g_test_add_func ("/model/named", test_named);
   g_test_add_func ("/model/large-archive", test_large_archive);
   g_test_add_func ("/model/probe", test_probe);
   g_test_add_func ("/model/key-file", test_key_file);

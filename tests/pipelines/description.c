@@ -288,6 +288,9 @@ static const struct
     "t.pipeline:2: [parameter a] minimum: only for type=integer and type=number; this parameter is a string" },
   { "[parameters]\na=x\\\\\n[pipeline]\nlaunch=b p=${a} ! c\n",
     "t.pipeline:4: [pipeline] launch: ${a}: ends with a backslash; a launch line cannot hold that, state it in [element NAME]" },
+  { "[parameters]\na=file:///x\n[pipeline]\nlaunch=b ! ${a}\n",
+    "t.pipeline:4: [pipeline] launch: ${a}: expected the name of an element (letters, digits, _ and -), got 'file:///x': in this place a parameter chooses "
+    "the element, nothing more" },
   { "[parameters]\na=x\ty\n[pipeline]\nlaunch=b p=${a} ! c\n",
     "t.pipeline:4: [pipeline] launch: ${a}: control character 0x09; a launch line cannot hold it" },
   { "[zne a]\npoints=0,0 1,1\n" MINIMAL, "t.pipeline:2: [zne a] points: unknown group; did you mean [zone NAME]?" },
@@ -312,6 +315,61 @@ test_mistakes (void)
 {
   for (guint i = 0; i < G_N_ELEMENTS (mistakes); i++)
     expect (mistakes[i].text, NULL, NULL, mistakes[i].message);
+}
+
+/* Whether a launch line takes @value for ${a}; any other error than that of an element's place is the test's. */
+static gboolean
+takes (const char *launch, const char *value)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (GHashTable) values = g_hash_table_new (g_str_hash, g_str_equal);
+  g_autofree char *text = g_strdup_printf ("[pipeline]\nlaunch=%s\n[parameters]\na=x\nb=\n", launch);
+  g_hash_table_insert (values, (gpointer) "a", (gpointer) value);
+  g_autoptr (SlDescription) d = parse (text, values, &error);
+  if (d == NULL)
+    g_assert_nonnull (
+      strstr (error->message, "t.pipeline:2: [pipeline] launch: ${a}: expected the name of an element (letters, digits, _ and -), got '"));
+  return d != NULL;
+}
+
+/* In the place of an element a value is a name; elsewhere it is what it likes. */
+static void
+test_element_names (void)
+{
+  const char *const elements[] = { "s ! ${a}",
+                                   "s ! ${a} name=b",
+                                   "${a} ! t",
+                                   "s ! x${a}",
+                                   "s p=1 ! q=\"two words\" ! ${a}",
+                                   "s !${a}",
+                                   "s ! \"${a}\"",
+                                   "s ! video/x-raw, width=3, list={ 1, 2 } ! ${a}",
+                                   "s p=${b} ${a}",
+                                   "s p=\\  ${a}",
+                                   "s p = 3 ${a} ! t",
+                                   "( s ! ${a} )",
+                                   "s p=a/b ! ${a} name=c" };
+  const char *const others[] = { "s ! t p=${a}",
+                                 "s ! t p=\"${a}\"",
+                                 "s ! t p='b ${a}'",
+                                 "s ! t p = ${a}",
+                                 "s ! video/x-raw,width=3,${a} ! t",
+                                 "s ! video/x-raw(memory:${a}), list={ ${a}, ${a} } ! t",
+                                 "s ! t p=/b/${a}",
+                                 "file:///b/${a} ! t",
+                                 "s ! t p={ x, ${a} }" };
+  const char *const bad[] = { "file:///tmp/x", "rtsp://h/x", "t.", "video/x-raw", "fakesink sync=false", "a ! b", "", "a=b", "(", "\"a\"",
+                              "a/b",           "x:y",        "ä",  "-.-" };
+  for (guint i = 0; i < G_N_ELEMENTS (elements); i++) {
+    g_assert_true (takes (elements[i], "fake-Sink_2"));
+    for (guint k = 0; k < G_N_ELEMENTS (bad); k++)
+      if (takes (elements[i], bad[k]))
+        g_error ("'%s' is taken for an element in '%s'", bad[k], elements[i]);
+  }
+  for (guint i = 0; i < G_N_ELEMENTS (others); i++)
+    for (guint k = 0; k < G_N_ELEMENTS (bad); k++)
+      if (!takes (others[i], bad[k]))
+        g_error ("'%s' is not taken in '%s'", bad[k], others[i]);
 }
 
 /* Passwords in the wrong place are in no message. */
@@ -444,6 +502,12 @@ test_sizes (void)
     g_string_append (big, "# comment\n");
   g_autofree char *path = save ("big.pipeline", big->str);
   expect_file (path, "expected at most 1048576");
+  g_string_assign (big, "[pipeline]\nlaunch=e");
+  while (big->len <= 262144 + 20)
+    g_string_append (big, " p=1");
+  g_autoptr (GError) long_line = NULL;
+  g_assert_null (parse (big->str, NULL, &long_line));
+  g_assert_nonnull (strstr (long_line->message, "t.pipeline:2: [pipeline] launch: expected at most 262144 bytes, got 2621"));
   for (guint i = 1; i < 16; i++)
     g_string_append_printf (bomb, "p%u=${p%u}${p%u}${p%u}${p%u}${p%u}\n", i, i - 1, i - 1, i - 1, i - 1, i - 1);
   g_string_append (bomb, MINIMAL);
@@ -470,6 +534,34 @@ test_sizes (void)
   g_clear_error (&error);
   g_assert_null (parse (crowd->str, NULL, &error));
   g_assert_nonnull (strstr (error->message, "more than 4096 properties of elements"));
+}
+
+/* Elements are counted, however they are written, and nothing else is. */
+static void
+test_many_elements (void)
+{
+  static const struct
+  {
+    const char *piece;
+    guint pieces; /* that are just too many */
+  } rows[] = {
+    { " ! e", 1000 },       { " e", 1000 }, { " e p=1 q=\"a b ! c\" r=x", 1000 }, { " ( e ! e )", 334 }, { "!e", 1000 },
+    { " ! a/b,c=d", 1000 }, { "( ", 1000 },
+  };
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
+    for (guint less = 0; less < 2; less++) {
+      g_autoptr (GError) error = NULL;
+      g_autoptr (GString) text = g_string_new ("[pipeline]\nlaunch=e");
+      for (guint k = 0; k < rows[i].pieces - less; k++)
+        g_string_append (text, rows[i].piece);
+      g_string_append_c (text, '\n');
+      g_autoptr (SlDescription) d = parse (text->str, NULL, &error);
+      if ((d != NULL) != (less == 1))
+        g_error ("%u times '%s': %s", rows[i].pieces - less, rows[i].piece, error != NULL ? error->message : "taken");
+      if (d == NULL)
+        g_assert_cmpstr (error->message, ==,
+                         "t.pipeline:2: [pipeline] launch: more than 1000 elements, caps among them; expected several descriptions");
+    }
 }
 
 /* A file that uses everything, broken at random: an answer or a sentence, never anything else (sanitizers and valgrind watch). */
@@ -526,6 +618,7 @@ main (int argc, char **argv)
   g_test_add_func ("/description/parameters", test_parameters);
   g_test_add_func ("/description/environment", test_environment);
   g_test_add_func ("/description/values-are-words", test_values_are_words);
+  g_test_add_func ("/description/element-names", test_element_names);
   g_test_add_func ("/description/regions", test_regions);
   g_test_add_func ("/description/mistakes", test_mistakes);
   g_test_add_func ("/description/secrets", test_secrets);
@@ -534,6 +627,7 @@ main (int argc, char **argv)
   g_test_add_func ("/description/includes", test_includes);
   g_test_add_func ("/description/include-limits", test_include_limits);
   g_test_add_func ("/description/sizes", test_sizes);
+  g_test_add_func ("/description/many-elements", test_many_elements);
   g_test_add_func ("/description/mutations", test_mutations);
   const int status = g_test_run ();
   g_autofree char *command = g_strdup_printf ("rm -rf '%s'", folder);

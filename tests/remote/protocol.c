@@ -335,9 +335,9 @@ test_topics (void)
   g_assert_true (sl_remote_split ("a/b/ssd", &prefix, &model, &error));
   g_assert_cmpstr (prefix, ==, "a/b");
   g_assert_cmpstr (model, ==, "ssd");
-  g_autofree char *work = sl_remote_topic_work (prefix, model, "0123"), *share = sl_remote_topic_share (work),
+  g_autofree char *work = sl_remote_topic_work (prefix, model, "0123", NULL), *share = sl_remote_topic_share (work),
                   *answers = sl_remote_topic_answers (prefix, model, "door", "x1"), *name = sl_remote_name ("my model+1#/x");
-  g_assert_cmpstr (share, ==, "$share/sightline/a/b/ssd/work/0123");
+  g_assert_cmpstr (share, ==, "$share/sightline/a/b/ssd/work/0123/anyone");
   g_assert_cmpstr (answers, ==, "a/b/ssd/answers/door/x1");
   g_assert_cmpstr (name, ==, "my_model_1__x");
   const char *const bad[] = { "ssd", "a//ssd", "/a/ssd", "a/ssd/", "a/+/ssd", "a/#", "$SYS/a", "a/workers", "" };
@@ -347,13 +347,24 @@ test_topics (void)
     g_assert_error (reason, SL_ERROR, SL_ERROR_ARGUMENT);
     g_assert_nonnull (strstr (reason->message, "expected"));
   }
-  /* A worker answers below answers/ and nowhere else. */
-  g_assert_true (sl_remote_may_answer ("a/b", "ssd", "a/b/ssd/answers/door/x1"));
-  const char *const elsewhere[] = {
-    NULL, "", "home/door/open", "a/b/ssd/answers/", "a/b/ssd/answers/+", "a/b/other/answers/x", "a/b/ssd/contract"
-  };
+  /* A worker answers to the user who asked and to nobody else. */
+  const char *const door = "a/b/ssd/work/0123/door";
+  g_assert_true (sl_remote_may_answer ("a/b", "ssd", door, "a/b/ssd/answers/door/x1"));
+  g_assert_true (sl_remote_may_answer ("a/b", "ssd", "a/b/ssd/work/0123/anyone", "a/b/ssd/answers/anyone/x1"));
+  const char *const elsewhere[] = { NULL,
+                                    "",
+                                    "home/door/open",
+                                    "a/b/ssd/answers/",
+                                    "a/b/ssd/answers/door",
+                                    "a/b/ssd/answers/door/",
+                                    "a/b/ssd/answers/door/+",
+                                    "a/b/ssd/answers/doors/x1",
+                                    "a/b/ssd/answers/yard/x1",
+                                    "a/b/ssd/answers/anyone/x1",
+                                    "a/b/other/answers/door/x",
+                                    "a/b/ssd/contract" };
   for (guint i = 0; i < G_N_ELEMENTS (elsewhere); i++)
-    g_assert_false (sl_remote_may_answer ("a/b", "ssd", elsewhere[i]));
+    g_assert_false (sl_remote_may_answer ("a/b", "ssd", door, elsewhere[i]));
 }
 
 static void

@@ -51,6 +51,34 @@ test_start_refused (void)
   test_pool_close (&pool);
 }
 
+static gpointer
+interrupt_thread (gpointer element)
+{
+  g_signal_emit_by_name (element, "interrupt");
+  return NULL;
+}
+
+/* A start that would wait for ten minutes ends when it is interrupted, before or meanwhile; the next one waits again. */
+static void
+test_interrupted (void)
+{
+  g_autoptr (GSocketListener) listener = g_socket_listener_new (); /* which says nothing */
+  const guint port = g_socket_listener_add_any_inet_port (listener, NULL, NULL);
+  g_autofree char *launch = g_strdup_printf ("slremote location=mqtt://127.0.0.1:%u/models/toy contract-timeout=600000", port);
+  g_autoptr (GError) error = NULL;
+  g_autoptr (GstElement) element = gst_object_ref_sink (gst_parse_launch (launch, &error));
+  g_assert_no_error (error);
+  g_autoptr (GstBus) bus = test_watch (element);
+  for (guint i = 0; i < 4; i++) {
+    GThread *thread = g_thread_new ("interrupt", interrupt_thread, element);
+    g_assert_cmpint (gst_element_set_state (element, GST_STATE_READY), ==, GST_STATE_CHANGE_FAILURE);
+    g_thread_join (thread);
+    test_assert_error (bus, "models/toy: the wait for the model's contract was interrupted", NULL);
+    gst_element_set_state (element, GST_STATE_NULL);
+  }
+  gst_element_set_bus (element, NULL);
+}
+
 /* Tensors that the workers' model does not take. */
 static void
 test_contradiction (void)
@@ -191,16 +219,16 @@ test_hostile (void)
   mosquitto_message_callback_set (listener, note_topic);
   mosquitto_subscribe (listener, NULL, "home/#", 1);
   mosquitto_subscribe (listener, NULL, "models/toy/answers/#", 1);
-  mosquitto_subscribe (listener, NULL, "models/toy/work/+", 1);
+  mosquitto_subscribe (listener, NULL, "models/toy/work/#", 1);
   guint n = 0;
-  char *asked = NULL; /* models/toy/work/HASH, once the listener's subscriptions are there */
+  char *asked = NULL; /* models/toy/work/HASH/anyone, once the listener's subscriptions are there */
   while (asked == NULL || !g_str_has_prefix (asked, "models/toy/work/")) {
     g_free (asked);
     test_camera_push_and_pull (&camera, n, n + 1);
     n++;
     asked = g_async_queue_timeout_pop (heard, G_USEC_PER_SEC / 10);
   }
-  const char *const responses[] = { "home/door/open", "models/toy/contract", "models/toy/answers/stranger/x", NULL };
+  const char *const responses[] = { "home/door/open", "models/toy/answers/another/x", "models/toy/answers/anyone/stranger", NULL };
   for (guint i = 0; i < 60; i++) {
     guint8 bytes[200];
     for (guint k = 0; k < sizeof bytes; k++)
@@ -213,8 +241,9 @@ test_hostile (void)
   gboolean told = FALSE;
   for (char *topic; !told && (topic = g_async_queue_timeout_pop (heard, TEST_PATIENCE)) != NULL; g_free (topic)) {
     g_assert_false (g_str_has_prefix (topic, "home/"));
-    told = strcmp (topic, "models/toy/answers/stranger/x") == 0;
-    if (g_str_has_prefix (topic, "models/toy/answers/anyone/"))
+    g_assert_false (g_str_has_prefix (topic, "models/toy/answers/another/"));
+    told = strcmp (topic, "models/toy/answers/anyone/stranger") == 0;
+    if (!told && g_str_has_prefix (topic, "models/toy/answers/anyone/"))
       for (guint i = 0; i < 3; i++)
         send_stranger (stranger, topic, "SLAN", 4, NULL, "0123456789abcdef", i * 8);
   }
@@ -335,6 +364,7 @@ main (int argc, char **argv)
 {
   test_pool_init (&argc, &argv);
   g_test_add_func ("/slremote/start-refused", test_start_refused);
+  g_test_add_func ("/slremote/interrupted", test_interrupted);
   g_test_add_func ("/slremote/contradiction", test_contradiction);
   g_test_add_func ("/slremote/access", test_access);
   g_test_add_func ("/slremote/tls", test_tls);

@@ -123,7 +123,7 @@ open_stranger (const TestPool *pool, Stranger *stranger)
   g_assert_cmpint (mosquitto_connect (client, "127.0.0.1", (int) pool->port, 60), ==, MOSQ_ERR_SUCCESS);
   g_assert_cmpint (mosquitto_loop_start (client), ==, MOSQ_ERR_SUCCESS);
   mosquitto_subscribe (client, NULL, "models/toy/contract", 1);
-  mosquitto_subscribe (client, NULL, "models/toy/work/+", 1);
+  mosquitto_subscribe (client, NULL, "models/toy/work/#", 1);
   return client;
 }
 

@@ -353,7 +353,7 @@ print_row (const Row *row, guint64 total, gboolean name)
     printf ("%7.1f ", (double) row->operations / ns);
   else
     printf ("%7s ", "");
-  if (row->least_ns > 0)
+  if (row->least_ns > 0 && row->least_ns <= ns)
     printf ("%5.0f%% ", 100.0 * row->least_ns / ns);
   else
     printf ("%6s ", "");
@@ -383,6 +383,13 @@ print_profile (const Settings *settings, guint threads, GError **error)
           "GOP/s", "peak", "nodes", "run by", "operator");
   for (guint i = 0; i < rows->len; i++)
     print_row (&g_array_index (rows, Row, i), total, settings->all);
+  for (guint i = 0; i < rows->len; i++)
+    if (g_array_index (rows, Row, i).least_ns > (double) g_array_index (rows, Row, i).ns) {
+      printf (
+        "No share of the peak is told of what is faster: it multiplies less than the model states (Winograd's tiles, weights that are zero), or the "
+        "processor was slower when the peak was measured.\n");
+      break;
+    }
   return TRUE;
 }
 

@@ -8,6 +8,7 @@
 
 #include "core/runtime/session.h"
 #include "models/model.h"
+#include "predict/opendecoding.h"
 #include "tools/check/findings.h"
 #include "tools/options.h"
 #include "tools/contract_preview.h"
@@ -83,6 +84,17 @@ sl_check_load (GstElement *infer, const char *backend, GError **error)
 }
 
 /* slnormalize in front of slinfer, slpostprocess behind it. */
+/* Names of @decoding's classes, for lists of classes elsewhere in the pipeline. */
+static void
+keep_classes (GstElement *element, const SlContract *contract, const SlDecoding *decoding)
+{
+  g_autoptr (GPtrArray) names = sl_decoding_class_names (decoding, contract->labels);
+  GPtrArray *copy = g_ptr_array_new_with_free_func (g_free);
+  for (guint i = 0; i < names->len; i++)
+    g_ptr_array_add (copy, g_strdup (names->pdata[i]));
+  g_object_set_data_full (G_OBJECT (element), SL_CHECK_CLASSES, copy, (GDestroyNotify) g_ptr_array_unref);
+}
+
 static void
 check_model (GstElement *element, GArray *findings)
 {
@@ -101,6 +113,8 @@ check_model (GstElement *element, GArray *findings)
   g_autoptr (SlDecoding) decoding = sl_contract_open_decoding (sl_model_contract (model), &error);
   if (decoding == NULL)
     sl_findings_add (findings, SL_FINDING_ADVICE, name, "%s", error->message);
+  else
+    keep_classes (element, sl_model_contract (model), decoding);
   if (threads_text != NULL && !sl_threads_parse (threads_text, &threads))
     sl_findings_add (findings, SL_FINDING_PROBLEM, name, "threads=%s: expected " SL_THREADS_EXPECTED, threads_text);
   if (threads > g_get_num_processors ())
@@ -188,6 +202,19 @@ check_device (GstElement *element, GArray *findings)
     check_device_file (element, device, findings);
 }
 
+/* A camera that is a video. */
+static void
+check_camera_file (GstElement *element, const char *uri, GArray *findings)
+{
+  g_autofree char *scheme = g_uri_parse_scheme (uri);
+  g_autofree char *bare = g_strndup (uri, strcspn (uri, "?#"));
+  g_autofree char *path = scheme == NULL                             ? g_strdup (uri)
+                          : g_ascii_strcasecmp (scheme, "file") == 0 ? g_filename_from_uri (bare, NULL, NULL)
+                                                                     : NULL;
+  if (path != NULL && access (path, R_OK) != 0)
+    sl_findings_add (findings, SL_FINDING_PROBLEM, GST_OBJECT_NAME (element), "%s: cannot be read; no such file, or no permission", path);
+}
+
 static void
 check_camera (GstElement *element, GArray *findings)
 {
@@ -197,6 +224,10 @@ check_camera (GstElement *element, GArray *findings)
     sl_findings_add (findings, SL_FINDING_PROBLEM, GST_OBJECT_NAME (element), "no camera: set uri=v4l2:///dev/video0 or another address");
   else if (g_ascii_strncasecmp (uri, "v4l2:///", strlen ("v4l2:///")) == 0)
     check_device_file (element, uri + strlen ("v4l2://"), findings);
+  else if (g_str_has_prefix (uri, "/dev/"))
+    check_device_file (element, uri, findings);
+  else
+    check_camera_file (element, uri, findings);
 }
 
 static void
@@ -233,6 +264,19 @@ check_written (GstElement *element, GArray *findings)
     sl_findings_add (findings, SL_FINDING_PROBLEM, GST_OBJECT_NAME (element), "no file: set location=FILE");
   else
     check_written_file (element, location, findings);
+}
+
+/* The folder of clips. */
+static void
+check_recorded (GstElement *element, GArray *findings)
+{
+  g_autofree char *location = NULL;
+  g_object_get (element, "location", &location, NULL);
+  if (location == NULL || *location == '\0')
+    sl_findings_add (findings, SL_FINDING_PROBLEM, GST_OBJECT_NAME (element), "no folder for clips: set location=FOLDER");
+  else if (!g_file_test (location, G_FILE_TEST_IS_DIR) || access (location, W_OK | X_OK) != 0)
+    sl_findings_add (findings, SL_FINDING_PROBLEM, GST_OBJECT_NAME (element),
+                     "location=%s: expected a folder that this process may write into: make it, or change its owner", location);
 }
 
 /* Peers may come and go; only files can be judged before. */
@@ -309,7 +353,7 @@ static const struct
   void (*check) (GstElement *, GArray *);
 } rules[] = {
   { "slnormalize", advise_converter }, { "slinfer", check_model },    { "v4l2src", check_device },      { "slcamera", check_camera },
-  { "filesrc", check_read },           { "filesink", check_written }, { "slpublish", check_published },
+  { "filesrc", check_read },           { "filesink", check_written }, { "slpublish", check_published }, { "slrecord", check_recorded },
 };
 
 void
@@ -327,4 +371,5 @@ sl_check_advise (GstElement *pipeline, GArray *findings)
     if (sl_check_is (element, "slinfer"))
       check_decoded (element, elements, findings);
   }
+  sl_check_order (elements, findings);
 }

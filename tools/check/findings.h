@@ -49,6 +49,10 @@ GstCaps *sl_check_fixate (GstCaps *caps);
 SlModel *sl_check_load (GstElement *infer, const char *backend, GError **error);
 /** sl_check_backends: what runs @model, that of an slinfer, what each other backend that is here costs, and which tensors are copied on the way. */
 void sl_check_backends (GstElement *infer, const SlModel *model, GArray *findings);
+/** SL_CHECK_CLASSES: data of an slinfer, once sl_check_advise() has looked at its model: a GPtrArray of names of its classes. */
+#define SL_CHECK_CLASSES "sl-check-classes"
+/** sl_check_order: what @elements, of sl_check_elements(), need of those before and behind them. */
+void sl_check_order (GPtrArray *elements, GArray *findings);
 /** sl_check_advise: looks at elements and their properties. */
 void sl_check_advise (GstElement *pipeline, GArray *findings);
 /** sl_check_ready: takes the pipeline to READY, which loads models and opens devices; FALSE, with a problem found, when it cannot. */

@@ -85,6 +85,10 @@ on_data (GstPad *pad, GstPadProbeInfo *info, gpointer data)
 {
   Point *point = data;
   SlFlow *flow = point->flow;
+  /* A frame that passes without tensors, as no worker computed any, is no prediction. */
+  if (point->kind == POINT_RESULT && (GST_PAD_PROBE_INFO_TYPE (info) & GST_PAD_PROBE_TYPE_BUFFER) != 0
+      && sl_buffer_is_empty_frame (GST_PAD_PROBE_INFO_BUFFER (info)))
+    return GST_PAD_PROBE_OK;
   const gboolean is_list = (GST_PAD_PROBE_INFO_TYPE (info) & GST_PAD_PROBE_TYPE_BUFFER_LIST) != 0;
   atomic_fetch_add_explicit (&point->count, is_list ? gst_buffer_list_length (GST_PAD_PROBE_INFO_BUFFER_LIST (info)) : 1,
                              memory_order_relaxed);

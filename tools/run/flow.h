@@ -24,7 +24,7 @@ typedef enum
  * SlFlowCounts:
  * @in: frames that decoders, or sources where there are none, gave; never less than before
  * @out: the most that one sink got
- * @predictions: frames that slpostprocess decoded
+ * @predictions: tensors of frames that slpostprocess decoded, not frames that passed it without any
  * @dropped: frames of @in that gave no prediction, frames still on their way among them; 0 in a pipeline without a model
  * @first: monotonic microseconds of the first at a sink; 0 = none yet
  * @last: of the last

@@ -22,6 +22,7 @@
 #include "tools/run/settings.h"
 #include "tools/run/stats.h"
 #include "tools/run/worker.h"
+#include "tools/signals.h"
 
 #define TICK_MS 100
 /* From SIGTERM to the end, whatever the pipelines do. */
@@ -264,7 +265,6 @@ run_files (SlRunOptions *options, const SlHttpOptions *http, char **files)
                            .adopted = on_adopted,
                            .dropping = on_dropping } };
   sl_memory_few_arenas ();
-  signal (SIGUSR1, SIG_IGN); /* until somebody can take it: elements may take seconds */
   sl_run_log_init (options->json);
   sl_elements_init (NULL, NULL);
   sl_run_register_elements ();
@@ -277,6 +277,7 @@ run_files (SlRunOptions *options, const SlHttpOptions *http, char **files)
   g_unix_signal_add (SIGINT, on_stop_signal, &run);
   g_unix_signal_add (SIGHUP, on_reload_signal, &run);
   g_unix_signal_add (SIGUSR1, on_dump_signal, &run);
+  sl_signals_release ();
   if (load (&run, options, files) && open_http (&run, http)) {
     run.stats = options->stats ? sl_stats_new (run.workers) : NULL;
     status = supervise (&run);

@@ -17,6 +17,7 @@
 #include "pipelines/description/build.h"
 #include "pipelines/supervise/bus.h"
 #include "pipelines/supervise/cameras.h"
+#include "pipelines/supervise/interrupt.h"
 #include "tools/run/boxes.h"
 #include "tools/run/job.h"
 #include "tools/run/keep.h"
@@ -97,12 +98,13 @@ write_dot (SlWorker *worker, const char *suffix)
     sl_run_log (SL_LOG_WARNING, worker->name, "dot", "%s", error->message);
 }
 
-/* To NULL, on the worker's thread. */
+/* To NULL, on the worker's thread, which may be on its way up. */
 static void
 tear_down (SlWorker *worker)
 {
   worker->draining = FALSE;
   worker->stop_since = g_get_monotonic_time ();
+  sl_pipeline_interrupt (GST_BIN (worker->pipeline));
   sl_jobs_push (worker->jobs, worker->pipeline, GST_STATE_NULL);
 }
 

@@ -14,6 +14,7 @@
 #include "tools/run/log.h"
 #include "tools/run/notify.h"
 #include "tools/serve/http.h"
+#include "tools/signals.h"
 
 #define DEFAULT_QUEUE 32
 #define POLL_US 50000
@@ -273,7 +274,6 @@ work (const Options *o, const SlMqttAccess *access, GPtrArray *models)
   int status = SL_EXIT_FAILED;
   if (o->http.listen != NULL)
     teller.http = sl_serve_http_new (&o->http, &error);
-  sl_interrupt_catch (0);
   SlServeWorker *worker = error == NULL ? sl_serve_worker_new (&settings, models, &error) : NULL;
   if (worker == NULL)
     sl_complain ("serve", "%s", error->message);
@@ -298,6 +298,8 @@ serve_run (int argc, char **argv)
     status = SL_EXIT_FAILED;
   if (status < 0) {
     sl_run_log_init (o.json);
+    sl_interrupt_catch (0); /* models take a while to load */
+    sl_signals_release ();
     signal (SIGPIPE, SIG_IGN); /* a browser that goes away is no matter of the worker's */
     const SlMqttAccess access = {
       .location = o.location, .password = o.password, .ca_file = o.ca_file, .certificate = o.certificate, .key = o.key

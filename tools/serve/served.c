@@ -50,7 +50,7 @@ sl_served_new (const char *argument, const char *prefix, const SlContractOverrid
   self->contract = sl_contract_ref (sl_model_contract (self->model));
   self->announcement = sl_remote_contract_write (self->contract, sl_remote_encodings_built (), self->hash);
   self->contract_topic = sl_remote_topic_contract (prefix, self->name);
-  self->work_topic = sl_remote_topic_work (prefix, self->name, self->hash);
+  self->work_topic = sl_remote_topic_work (prefix, self->name, self->hash, "+");
   self->share_topic = sl_remote_topic_share (self->work_topic);
   return self;
 }
@@ -101,10 +101,10 @@ SlWork *
 sl_work_new (SlServed *served, const SlBrokerMessage *message, GError **error)
 {
   SlRemoteRequest request;
-  if (!sl_remote_may_answer (served->prefix, served->name, message->response)) {
+  if (!sl_remote_may_answer (served->prefix, served->name, message->topic, message->response)) {
     g_autofree char *shown = sl_show (message->response != NULL ? message->response : "none", SL_SHOW_NAME);
-    g_set_error (error, SL_ERROR, SL_ERROR_FORMAT, "request: expected a response topic below %s/%s/answers/, got %s", served->prefix,
-                 served->name, shown);
+    g_set_error (error, SL_ERROR, SL_ERROR_FORMAT, "request: expected a response topic below %s/%s/answers%s/, got %s", served->prefix,
+                 served->name, strrchr (message->topic, '/'), shown);
     return NULL;
   }
   if (message->correlation_size == 0 || message->correlation_size > SL_REMOTE_CORRELATION) {

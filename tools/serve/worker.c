@@ -209,13 +209,21 @@ heard_contract (SlServeWorker *self, SlServed *served, const SlBrokerMessage *me
     sl_serve_complain_some (self, served->name, text);
 }
 
+/* Whether @topic is one of @served's requests, of whichever user. */
+static gboolean
+is_work (const SlServed *served, const char *topic)
+{
+  const gsize length = strlen (served->work_topic) - strlen ("+");
+  return strncmp (topic, served->work_topic, length) == 0 && topic[length] != '\0' && strchr (topic + length, '/') == NULL;
+}
+
 static SlServed *
 find_served (SlServeWorker *self, const char *topic, gboolean *is_contract)
 {
   for (guint i = 0; i < self->models->len; i++) {
     SlServed *served = g_ptr_array_index (self->models, i);
     *is_contract = strcmp (topic, served->contract_topic) == 0;
-    if (*is_contract || strcmp (topic, served->work_topic) == 0)
+    if (*is_contract || is_work (served, topic))
       return served;
   }
   return NULL;
@@ -243,7 +251,8 @@ refuse (SlServeWorker *self, SlServed *served, const SlBrokerMessage *message, c
   served->figures.refused++;
   g_mutex_unlock (&self->lock);
   sl_serve_complain_some (self, served->name, sentence);
-  if (!sl_remote_may_answer (served->prefix, served->name, message->response) || message->correlation_size > SL_REMOTE_CORRELATION)
+  if (!sl_remote_may_answer (served->prefix, served->name, message->topic, message->response)
+      || message->correlation_size > SL_REMOTE_CORRELATION)
     return;
   g_autofree guint8 *data = sl_remote_refusal_new (sentence, of_encoding, &size);
   sl_serve_answer (self, message->response, message->correlation_size > 0 ? message->correlation : NULL,

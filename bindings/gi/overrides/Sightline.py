@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """What gi adds to Sightline for Python: pixels in any buffer, predictions as sequences, docstrings."""
 import ctypes
+import difflib
 import sys
 
 from gi.module import get_introspection_module
@@ -238,12 +239,24 @@ class Predictions(Sightline.Predictions, metaclass=_Documented):
         return "<Predictions of a frame of %dx%d: %d objects, %d labels>" % (self.get_width(), self.get_height(), len(self), self.get_n_labels())
 
 
+def _set_known(self, name, value):
+    """__setattr__ of a class of ours: a misspelt name would become an attribute that nobody reads."""
+    if not name.startswith("_") and not hasattr(type(self), name):
+        properties = [spec.name.replace("-", "_") for spec in self.list_properties()]
+        near = difflib.get_close_matches(name, properties, 1)
+        raise AttributeError("%s has no attribute '%s'%s" % (type(self).__name__, name, "; did you mean props.%s?" % near[0] if near else
+                                                             ": properties are props.NAME, of %s" % ", ".join(properties)))
+    object.__setattr__(self, name, value)
+
+
 class Predictor(Sightline.Predictor):
     """A model that predicts frames in memory, in the calling thread.
 
     Predictor.new(path) loads it; Predictor(model=path, mean="127.5") sets properties first. Any thread may call it; calls wait for each
     other, so threads share a model with Predictor.new_shared(other). Errors are GLib.Error.
     """
+
+    __setattr__ = _set_known
 
     def predict_bytes(self, format, width, height, data):
         """Predictions of pixels: bytes, a NumPy array of uint8, or anything with the buffer protocol; rows without padding."""

@@ -2,6 +2,7 @@
 """What gi adds to SightlinePipeline for Python: pipelines that are iterated, docstrings."""
 from gi.module import get_introspection_module
 from gi.overrides import override
+from gi.repository import Sightline
 
 SightlinePipeline = get_introspection_module("SightlinePipeline")
 __all__ = []
@@ -17,6 +18,8 @@ class Pipeline(SightlinePipeline.Pipeline):
             for found in pipeline:
                 print(list(found))
     """
+
+    __setattr__ = Sightline.Predictor.__setattr__
 
     def __iter__(self):
         """Predictions of each frame until the pipeline ends or is stopped; GLib.Error when it fails."""

@@ -449,6 +449,50 @@ test_full (void)
   record_stream_clear (&stream);
 }
 
+static void
+remove_files (const char *folder)
+{
+  char *copy = g_strdup (folder);
+  record_remove_folder (copy);
+}
+
+/* A folder that is removed, or moved away, and made again has the clips from then on. */
+static void
+test_made_again (gconstpointer data)
+{
+  const gboolean moved = GPOINTER_TO_INT (data);
+  RecordStream stream;
+  if (!record_stream ("jpegenc", 200, &stream))
+    return;
+  RecordFixture fixture = record_open ("pre-roll=0 post-roll=1", &stream);
+  g_autofree char *aside = g_strconcat (fixture.folder, "-aside", NULL), *gone = g_strdup (fixture.folder);
+  push_frames (&fixture, &stream, 0, 50, 10);
+  g_autoptr (GstStructure) before = record_wait (&fixture);
+  if (moved)
+    g_assert_cmpint (g_rename (fixture.folder, aside), ==, 0);
+  else
+    remove_files (fixture.folder);
+  push_frames (&fixture, &stream, 50, 50, 60);
+  g_autofree char *warning = record_wait_warning (&fixture);
+  g_autofree char *expected =
+    g_strdup_printf ("location=%s: the folder is not there any more (No such file or directory): make it again: clips are "
+                     "not recorded; tried again at each event",
+                     gone);
+  g_assert_cmpstr (warning, ==, expected);
+  g_assert_cmpint (g_mkdir (gone, 0700), ==, 0);
+  push_frames (&fixture, &stream, 100, 50, 110);
+  g_autoptr (GstStructure) done = record_wait (&fixture);
+  g_autofree char *again = record_wait_warning (&fixture);
+  g_assert_nonnull (strstr (again, ": clips are recorded again"));
+  g_assert_cmpuint (record_decodes (gst_structure_get_string (done, "path")), ==, 26);
+  g_assert_cmpuint (record_count (fixture.element, "failed"), ==, 1);
+  g_assert_cmpuint (record_count (fixture.element, "clips"), ==, 2);
+  if (moved)
+    remove_files (aside);
+  record_close (&fixture);
+  record_stream_clear (&stream);
+}
+
 /* A file that has the name already is another's: it stays, and is not written to. */
 static void
 test_taken (void)
@@ -586,6 +630,8 @@ main (int argc, char **argv)
   g_test_add_func ("/slrecord/files/full", test_full);
   g_test_add_func ("/slrecord/files/slow", test_slow);
   g_test_add_func ("/slrecord/files/taken", test_taken);
+  g_test_add_data_func ("/slrecord/files/made-again/removed", GINT_TO_POINTER (FALSE), test_made_again);
+  g_test_add_data_func ("/slrecord/files/made-again/moved", GINT_TO_POINTER (TRUE), test_made_again);
   g_test_add_func ("/slrecord/files/read-only", test_read_only);
   return test_elements_run ();
 }

@@ -34,23 +34,6 @@ assert_frames (const GstStructure *done, const RecordStream *stream, guint first
   g_assert_cmpuint (record_decodes (path), ==, frames->len);
 }
 
-static char *
-notes_of (const GstStructure *done)
-{
-  g_autofree char *stem = g_strndup (gst_structure_get_string (done, "path"), strlen (gst_structure_get_string (done, "path")) - 4);
-  g_autofree char *path = g_strconcat (stem, ".json", NULL);
-  char *text = NULL;
-  g_assert_true (g_file_get_contents (path, &text, NULL, NULL));
-  return text;
-}
-
-static void
-assert_contains (const char *text, const char *part)
-{
-  if (strstr (text, part) == NULL)
-    g_error ("'%s' is not in '%s'", part, text);
-}
-
 /* Two events, the second one before the clip is over: from 2 s before the first to 3 s after the second. */
 static void
 test_times (void)
@@ -68,12 +51,13 @@ test_times (void)
   g_assert_cmpuint (frames, ==, 156);
   g_assert_cmpstr (gst_structure_get_string (done, "event"), ==, "entered");
   g_assert_cmpuint (record_decodes (gst_structure_get_string (done, "picture")), ==, 1);
-  g_autofree char *notes = notes_of (done);
-  assert_contains (notes, "\"event\":\"entered\"");
-  assert_contains (notes, "\"at\":2,\"seconds\":6.24,\"frames\":156,\"format\":\"image/jpeg\",\"width\":64,\"height\":48,\"cut\":null");
-  assert_contains (notes, "\"n_events\":2,\"events\":[{\"at\":2,\"what\":{\"event\":\"entered\"");
-  assert_contains (notes, "{\"at\":3.2,\"what\":{\"event\":\"dwell\"");
-  assert_contains (notes, "\"predictions\":{");
+  g_autofree char *notes = record_notes (done);
+  record_assert_contains (notes, "\"event\":\"entered\"");
+  record_assert_contains (notes,
+                          "\"at\":2,\"seconds\":6.24,\"frames\":156,\"format\":\"image/jpeg\",\"width\":64,\"height\":48,\"cut\":null");
+  record_assert_contains (notes, "\"n_events\":2,\"events\":[{\"at\":2,\"what\":{\"event\":\"entered\"");
+  record_assert_contains (notes, "{\"at\":3.2,\"what\":{\"event\":\"dwell\"");
+  record_assert_contains (notes, "\"predictions\":{");
   g_assert_cmpuint (record_count (fixture.element, "clips"), ==, 1);
   record_close (&fixture);
   record_stream_clear (&stream);
@@ -160,102 +144,6 @@ test_ring_size (void)
   record_stream_clear (&stream);
 }
 
-/* FALSE, and the test is marked as skipped: it is not installed. */
-static gboolean
-has_encoder (const char *encoder)
-{
-  g_autoptr (GstElementFactory) factory = gst_element_factory_find (encoder);
-  if (factory == NULL)
-    g_test_skip ("the encoder is not installed");
-  return factory != NULL;
-}
-
-/* Without a camera's stream frames are encoded, at most max-framerate a second and max-width wide. */
-static void
-test_raw (gconstpointer data)
-{
-  const char *encoder = data;
-  if (!has_encoder (encoder))
-    return;
-  g_autofree char *properties = g_strdup_printf ("pre-roll=1 post-roll=1 max-width=32 max-framerate=5 encoder=%s", encoder);
-  RecordFixture fixture = record_open (properties, NULL);
-  for (guint i = 0; i < 200; i++) {
-    record_push (&fixture, NULL, i, i == 100 ? "entered" : NULL, "person");
-    record_pace (&fixture);
-  }
-  gst_harness_push_event (fixture.raw, gst_event_new_eos ());
-  g_autoptr (GstStructure) done = record_wait (&fixture);
-  const guint64 dropped = record_count (fixture.element, "dropped");
-  const guint pictures = record_decodes (gst_structure_get_string (done, "path"));
-  g_autofree char *notes = notes_of (done);
-  g_assert_cmpuint (pictures, <=, 16);
-  g_assert_cmpuint (pictures + dropped, >=, 10);
-  assert_contains (notes, "\"width\":32,\"height\":24");
-  record_close (&fixture);
-}
-
-/* An event on the very first frame, of which nothing is encoded yet. */
-static void
-test_raw_first (void)
-{
-  RecordFixture fixture = record_open ("post-roll=1 encoder=jpegenc", NULL);
-  for (guint i = 0; i < 20; i++)
-    record_push (&fixture, NULL, i, i == 0 ? "entered" : NULL, "person");
-  gst_harness_push_event (fixture.raw, gst_event_new_eos ());
-  g_autoptr (GstStructure) done = record_wait (&fixture);
-  g_autofree char *notes = notes_of (done);
-  g_assert_cmpuint (record_decodes (gst_structure_get_string (done, "path")), >=, 1);
-  assert_contains (notes, "\"at\":0,");
-  assert_contains (notes, "\"n_events\":1,");
-  record_close (&fixture);
-}
-
-/* Holds whoever makes an encoder. */
-typedef struct
-{
-  GMutex lock;
-  GCond changed;
-  gboolean open;
-} Gate;
-
-static gboolean
-hold_maker (GSignalInvocationHint *hint, guint n, const GValue *values, gpointer data)
-{
-  Gate *gate = data;
-  GstElementFactory *factory = gst_element_get_factory (g_value_get_object (&values[1]));
-  g_mutex_lock (&gate->lock);
-  while (!gate->open && factory != NULL && g_str_equal (GST_OBJECT_NAME (factory), "jpegenc"))
-    g_cond_wait (&gate->changed, &gate->lock);
-  g_mutex_unlock (&gate->lock);
-  return TRUE;
-}
-
-/* Frames pass while the encoder is made; the first of them waits for it and is in the clip. */
-static void
-test_encoder_made_meanwhile (void)
-{
-  Gate gate = { .open = FALSE };
-  RecordFixture fixture = record_open ("pre-roll=0 post-roll=0 encoder=jpegenc max-framerate=0", NULL);
-  const guint signal = g_signal_lookup ("element-added", GST_TYPE_BIN);
-  g_mutex_init (&gate.lock);
-  g_cond_init (&gate.changed);
-  const gulong hook = g_signal_add_emission_hook (signal, 0, hold_maker, &gate, NULL);
-  for (guint i = 0; i < 5; i++)
-    record_push (&fixture, NULL, i, i == 0 ? "entered" : NULL, "person");
-  g_assert_cmpuint (record_count (fixture.element, "dropped"), ==, 4);
-  g_mutex_lock (&gate.lock);
-  gate.open = TRUE;
-  g_cond_broadcast (&gate.changed);
-  g_mutex_unlock (&gate.lock);
-  gst_harness_push_event (fixture.raw, gst_event_new_eos ());
-  g_autoptr (GstStructure) done = record_wait (&fixture);
-  g_assert_cmpuint (record_decodes (gst_structure_get_string (done, "path")), ==, 1);
-  g_signal_remove_emission_hook (signal, hook);
-  record_close (&fixture);
-  g_mutex_clear (&gate.lock);
-  g_cond_clear (&gate.changed);
-}
-
 static void
 release_encoded (RecordFixture *fixture)
 {
@@ -281,7 +169,7 @@ test_released (void)
   gst_harness_push_event (fixture.raw, gst_event_new_eos ());
   for (gboolean encoded = FALSE; !encoded;) {
     g_autoptr (GstStructure) done = record_wait (&fixture);
-    g_autofree char *notes = notes_of (done);
+    g_autofree char *notes = record_notes (done);
     encoded = strstr (notes, "\"width\":32,\"height\":24") != NULL;
   }
   record_close (&fixture);
@@ -300,8 +188,8 @@ test_released_alone (void)
   for (guint i = 0; i < 10; i++)
     record_push (&fixture, NULL, i, NULL, NULL);
   g_autofree char *warning = record_wait_warning (&fixture);
-  assert_contains (warning, "encoder=none: unknown");
-  assert_contains (warning, "; nothing is recorded");
+  record_assert_contains (warning, "encoder=none: unknown");
+  record_assert_contains (warning, "; nothing is recorded");
   record_close (&fixture);
   record_stream_clear (&stream);
 }
@@ -318,8 +206,8 @@ test_raw_memory (void)
     gst_buffer_unref (gst_harness_pull (fixture.raw));
   }
   g_autofree char *warning = record_wait_warning (&fixture);
-  assert_contains (warning, "video/x-raw(memory:GLMemory)");
-  assert_contains (
+  record_assert_contains (warning, "video/x-raw(memory:GLMemory)");
+  record_assert_contains (
     warning,
     " cannot be encoded by jpegenc: expected raw video of whole frames in system memory, or the camera's own stream at the pad encoded; nothing is recorded");
   g_assert_null (gst_bus_pop_filtered (fixture.bus, GST_MESSAGE_WARNING | GST_MESSAGE_ERROR));
@@ -339,7 +227,7 @@ test_no_key (void)
   for (guint i = 0; i < 100; i++)
     record_push (&fixture, &stream, i, i == 9 ? "entered" : NULL, "person");
   g_autofree char *warning = record_wait_warning (&fixture);
-  assert_contains (warning, ": no key frame comes within max-length: the clip is cut");
+  record_assert_contains (warning, ": no key frame comes within max-length: the clip is cut");
   g_autoptr (GstStructure) done = record_wait (&fixture);
   assert_frames (done, &stream, 9, 58);
   g_assert_cmpstr (gst_structure_get_string (done, "cut"), ==, "no key frame comes within max-length");
@@ -408,50 +296,6 @@ test_breaks (gconstpointer data)
   record_stream_clear (&other);
 }
 
-/* Frames that come more rarely than their caps say: key frames are a second apart still. */
-static void
-test_rare_frames (void)
-{
-  static const guint8 grey[3] = { 100, 128, 128 };
-  if (!has_encoder ("vp8enc"))
-    return;
-  RecordFixture fixture = record_open ("pre-roll=0 post-roll=60 encoder=vp8enc max-framerate=0", NULL);
-  for (guint i = 0; i < 40; i++) { /* the encoder leaves out those that it has no time for */
-    g_signal_emit_by_name (fixture.element, "record", "again");
-    g_assert_cmpint (gst_harness_push (fixture.raw, test_frame (RECORD_CAPS, grey, i * GST_SECOND)), ==, GST_FLOW_OK);
-    gst_buffer_unref (gst_harness_pull (fixture.raw));
-    g_usleep (40000);
-  }
-  gst_harness_push_event (fixture.raw, gst_event_new_eos ());
-  g_autoptr (GstStructure) done = record_wait (&fixture);
-  g_autoptr (GPtrArray) frames = record_read (gst_structure_get_string (done, "path"));
-  guint keys = 0;
-  for (guint i = 0; i < frames->len; i++)
-    keys += GST_BUFFER_FLAG_IS_SET (frames->pdata[i], GST_BUFFER_FLAG_DELTA_UNIT) ? 0 : 1;
-  g_assert_cmpuint (frames->len, >=, 4);
-  g_assert_cmpuint (keys, >=, frames->len / 2);
-  record_close (&fixture);
-}
-
-/* What one encoder cannot do the next one may. */
-static void
-test_next_encoder (void)
-{
-  RecordFixture fixture = record_open ("pre-roll=0 post-roll=60", NULL);
-  static const guint8 grey[3] = { 100, 128, 128 };
-  gst_harness_set_src_caps_str (fixture.raw, "video/x-raw,format=I420,width=64,height=2,framerate=25/1");
-  for (guint i = 0; i < 200; i++) {
-    g_signal_emit_by_name (fixture.element, "record", "again");
-    gst_harness_push (fixture.raw, test_frame ("video/x-raw,format=I420,width=64,height=2,framerate=25/1", grey, i * RECORD_FRAME));
-    gst_buffer_unref (gst_harness_pull (fixture.raw));
-    g_usleep (5000);
-  }
-  gst_harness_push_event (fixture.raw, gst_event_new_eos ());
-  g_autoptr (GstStructure) done = record_wait (&fixture);
-  g_assert_cmpuint (record_decodes (gst_structure_get_string (done, "path")), >=, 1);
-  record_close (&fixture);
-}
-
 /* What caps say of metas is not of the memory. */
 static void
 test_raw_features (void)
@@ -493,32 +337,11 @@ test_raw_caps (void)
   gst_harness_push_event (fixture.raw, gst_event_new_eos ());
   while (!small) {
     g_autoptr (GstStructure) done = record_wait (&fixture);
-    g_autofree char *notes = notes_of (done);
+    g_autofree char *notes = record_notes (done);
     large = large || strstr (notes, "\"width\":64,\"height\":48") != NULL;
     small = strstr (notes, "\"width\":32,\"height\":24") != NULL;
   }
   g_assert_true (large);
-  record_close (&fixture);
-}
-
-/* An event on the first frame after time has jumped back begins a clip, whatever encodes. */
-static void
-test_back_first (gconstpointer data)
-{
-  g_autofree char *properties = g_strdup_printf ("pre-roll=0 post-roll=0.2 encoder=%s", (const char *) data);
-  if (!has_encoder (data))
-    return;
-  RecordFixture fixture = record_open (properties, NULL);
-  for (guint i = 100; i < 150; i++)
-    record_push (&fixture, NULL, i, NULL, NULL);
-  for (guint i = 0; i < 50; i++) {
-    record_push (&fixture, NULL, i, i == 0 ? "entered" : NULL, "person");
-    record_pace (&fixture);
-  }
-  gst_harness_push_event (fixture.raw, gst_event_new_eos ());
-  g_autoptr (GstStructure) done = record_wait (&fixture);
-  g_assert_cmpuint (record_decodes (gst_structure_get_string (done, "path")), >=, 1);
-  g_assert_cmpuint (record_count (fixture.element, "failed"), ==, 0);
   record_close (&fixture);
 }
 
@@ -599,9 +422,9 @@ test_object (void)
   g_autoptr (GstStructure) first = record_wait (&fixture), second = record_wait (&fixture);
   assert_frames (first, &stream, 0, 10);
   assert_frames (second, &stream, 50, 60);
-  g_autofree char *notes = notes_of (second);
-  assert_contains (notes, "{\"event\":\"object\",\"label\":\"cup\",\"id\":4,\"confidence\":0.9}");
-  assert_contains (notes, "\"objects\":[{");
+  g_autofree char *notes = record_notes (second);
+  record_assert_contains (notes, "{\"event\":\"object\",\"label\":\"cup\",\"id\":4,\"confidence\":0.9}");
+  record_assert_contains (notes, "\"objects\":[{");
   record_close (&fixture);
   record_stream_clear (&stream);
 }
@@ -666,9 +489,9 @@ test_signal (void)
   }
   g_autoptr (GstStructure) done = record_wait (&fixture);
   assert_frames (done, &stream, 25, 75);
-  g_autofree char *notes = notes_of (done);
-  assert_contains (notes, "{\"event\":\"record\",\"reason\":\"somebody \\\"rang\\\"\"}");
-  assert_contains (notes, "{\"event\":\"record\",\"reason\":\"and knocked\"}");
+  g_autofree char *notes = record_notes (done);
+  record_assert_contains (notes, "{\"event\":\"record\",\"reason\":\"somebody \\\"rang\\\"\"}");
+  record_assert_contains (notes, "{\"event\":\"record\",\"reason\":\"and knocked\"}");
   record_close (&fixture);
   record_stream_clear (&stream);
 }
@@ -712,11 +535,6 @@ main (int argc, char **argv)
   g_test_add_func ("/slrecord/h264", test_h264);
   g_test_add_func ("/slrecord/max-length", test_max_length);
   g_test_add_func ("/slrecord/ring-size", test_ring_size);
-  g_test_add_data_func ("/slrecord/raw/jpegenc", "jpegenc", test_raw);
-  g_test_add_data_func ("/slrecord/raw/openh264enc", "openh264enc", test_raw);
-  g_test_add_data_func ("/slrecord/raw/vp8enc", "vp8enc", test_raw);
-  g_test_add_func ("/slrecord/raw/first", test_raw_first);
-  g_test_add_func ("/slrecord/raw/made-meanwhile", test_encoder_made_meanwhile);
   g_test_add_func ("/slrecord/raw/memory", test_raw_memory);
   g_test_add_func ("/slrecord/released/encodes", test_released);
   g_test_add_func ("/slrecord/released/alone", test_released_alone);
@@ -726,12 +544,8 @@ main (int argc, char **argv)
   g_test_add_data_func ("/slrecord/breaks/flush", "flush", test_breaks);
   g_test_add_data_func ("/slrecord/breaks/caps", "caps", test_breaks);
   g_test_add_data_func ("/slrecord/breaks/back", "back", test_breaks);
-  g_test_add_data_func ("/slrecord/back-first/jpegenc", "jpegenc", test_back_first);
-  g_test_add_data_func ("/slrecord/back-first/vp8enc", "vp8enc", test_back_first);
   g_test_add_func ("/slrecord/raw/features", test_raw_features);
   g_test_add_func ("/slrecord/raw/caps", test_raw_caps);
-  g_test_add_func ("/slrecord/raw/rare", test_rare_frames);
-  g_test_add_func ("/slrecord/raw/next", test_next_encoder);
   g_test_add_func ("/slrecord/odd-frames", test_odd_frames);
   g_test_add_func ("/slrecord/choice", test_choice);
   g_test_add_func ("/slrecord/object", test_object);

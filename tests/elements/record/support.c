@@ -184,8 +184,8 @@ record_count (GstElement *element, const char *counter)
   return count;
 }
 
-static GPtrArray *
-read_with (const char *path, const char *elements)
+GPtrArray *
+record_read_with (const char *path, const char *elements)
 {
   g_autoptr (GError) error = NULL;
   g_autofree char *launch = g_strdup_printf ("filesrc location=\"%s\" ! %s ! appsink name=out", path, elements);
@@ -197,13 +197,13 @@ read_with (const char *path, const char *elements)
 GPtrArray *
 record_read (const char *path)
 {
-  return read_with (path, "matroskademux");
+  return record_read_with (path, "matroskademux");
 }
 
 guint
 record_decodes (const char *path)
 {
-  g_autoptr (GPtrArray) pictures = read_with (path, "decodebin");
+  g_autoptr (GPtrArray) pictures = record_read_with (path, "decodebin");
   return pictures->len;
 }
 
@@ -227,4 +227,21 @@ record_list (const char *folder)
   for (guint i = 0; i < sorted->len; i++)
     g_string_append_printf (text, "%s ", (const char *) sorted->pdata[i]);
   return g_string_free (text, FALSE);
+}
+
+char *
+record_notes (const GstStructure *done)
+{
+  g_autofree char *stem = g_strndup (gst_structure_get_string (done, "path"), strlen (gst_structure_get_string (done, "path")) - 4);
+  g_autofree char *path = g_strconcat (stem, ".json", NULL);
+  char *text = NULL;
+  g_assert_true (g_file_get_contents (path, &text, NULL, NULL));
+  return text;
+}
+
+void
+record_assert_contains (const char *text, const char *part)
+{
+  if (strstr (text, part) == NULL)
+    g_error ("'%s' is not in '%s'", part, text);
 }

@@ -58,12 +58,17 @@ guint64 record_count (GstElement *element, const char *counter);
 /** record_wait_warning: (transfer full): the text of the next warning. */
 char *record_wait_warning (RecordFixture *fixture);
 
+/** record_read_with: (transfer full): the buffers that @elements make of the file at @path. */
+GPtrArray *record_read_with (const char *path, const char *elements);
 /** record_read: (transfer full): the frames of the clip at @path, as they are in it. */
 GPtrArray *record_read (const char *path);
 /** record_decodes: the number of pictures that decoding @path gives, without an error. */
 guint record_decodes (const char *path);
 /** record_list: (transfer full): names in @folder, in order, each followed by a blank. */
 char *record_list (const char *folder);
+/** record_notes: (transfer full): the JSON file beside the clip that @done tells of. */
+char *record_notes (const GstStructure *done);
+void record_assert_contains (const char *text, const char *part);
 
 G_END_DECLS
 

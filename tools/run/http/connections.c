@@ -4,25 +4,28 @@
  * let go of the connection. It is ended by shutting its socket down: whoever reads or writes there then finds out, and lets it go.
  *
  * A TLS handshake occupies a thread of the few that GLib has for all of a program. So none begins before its client has said something,
- * there are some at once and the others wait for these, and one that takes long is ended. libsoup gets connections that have it behind
- * them.
+ * there are some at once and the others wait for these, and one that takes long is ended, earlier while others wait. The client with the fewest
+ * handshakes is next, with its newest connection: it is the likeliest to go on. libsoup gets connections that have it behind them.
  */
 #include "tools/run/http/connections.h"
 
+#include <string.h>
 #include <sys/socket.h>
 
 /* Bytes that the kernel may hold for a peer that does not read. */
 #define SEND_BUFFER (256 * 1024)
 /* After the process had no file descriptor left for a connection. */
 #define RETRY_MS 500
-/* TLS handshakes at once, fewer than GLib has threads, and the microseconds that one may take. */
+/* TLS handshakes at once, fewer than GLib has threads, and the microseconds that one may take: alone, and while others wait. */
 #define MOST_HANDSHAKES 8
 #define HANDSHAKE_PATIENCE (3 * G_USEC_PER_SEC)
+#define HANDSHAKE_IMPATIENCE (G_USEC_PER_SEC / 2)
 
 typedef struct
 {
   SlConnections *connections;
   GSocket *socket;
+  char *client;              /* of sl_connections_client() */
   GSocketAddress *remote;    /* not owned once libsoup has it */
   GSocketConnection *stream; /* (nullable): until libsoup has it, as all that follows */
   GSource *readable;         /* (nullable): waits for the first byte */
@@ -38,8 +41,9 @@ struct _SlConnections
   GTlsCertificate *certificate;
   GCancellable *cancellable;
   GSource *retry;
+  gboolean waits;   /* until some are gone, to take more */
   GQueue all;       /* of Connection, the oldest first */
-  GQueue spoken;    /* of Connection: that wait for their handshake, in turn */
+  GQueue spoken;    /* of Connection: that wait for their handshake, the newest first */
   guint handshakes; /* that go on */
 };
 
@@ -51,6 +55,22 @@ connection_quark (void)
   return g_quark_from_static_string ("sl-connection");
 }
 
+char *
+sl_connections_client (GSocketAddress *address)
+{
+  if (!G_IS_INET_SOCKET_ADDRESS (address))
+    return g_strdup ("");
+  GInetAddress *host = g_inet_socket_address_get_address (G_INET_SOCKET_ADDRESS (address));
+  const guint8 *bytes = g_inet_address_to_bytes (host);
+  static const guint8 mapped[12] = { 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff };
+  const gboolean six = g_inet_address_get_family (host) == G_SOCKET_FAMILY_IPV6;
+  if (six && memcmp (bytes, mapped, sizeof mapped) != 0)
+    return g_strdup_printf ("%02x%02x:%02x%02x:%02x%02x:%02x%02x::/64", bytes[0], bytes[1], bytes[2], bytes[3], bytes[4], bytes[5],
+                            bytes[6], bytes[7]);
+  bytes += six ? sizeof mapped : 0;
+  return g_strdup_printf ("%u.%u.%u.%u", bytes[0], bytes[1], bytes[2], bytes[3]);
+}
+
 static void
 stop_waiting (Connection *connection)
 {
@@ -59,14 +79,27 @@ stop_waiting (Connection *connection)
   g_clear_pointer (&connection->readable, g_source_unref);
 }
 
+/* Those that have given way and are not gone yet count, too: others wait in the kernel until some are gone. */
+static gboolean
+is_full (const SlConnections *connections)
+{
+  return connections->all.length >= 2 * SL_CONNECTIONS_MOST;
+}
+
 /* libsoup has let go of it. */
 static void
 on_gone (gpointer data, GObject *remote)
 {
   Connection *connection = data;
-  g_queue_remove (&connection->connections->all, connection);
+  SlConnections *connections = connection->connections;
+  g_queue_remove (&connections->all, connection);
   g_object_unref (connection->socket);
+  g_free (connection->client);
   g_free (connection);
+  if (connections->waits && !is_full (connections)) {
+    connections->waits = FALSE;
+    listen_on (connections);
+  }
 }
 
 /* One that libsoup has. */
@@ -97,18 +130,33 @@ end (Connection *connection)
   g_socket_shutdown (connection->socket, TRUE, TRUE, NULL);
 }
 
-/* The oldest gives way to a new one. FALSE when too many have given way and are not gone yet. */
-static gboolean
+/* How many connections of @client have not been ended, or of these are in their handshake. */
+static guint
+count (const SlConnections *connections, const char *client, gboolean shaking)
+{
+  guint n = 0;
+  for (const GList *link = connections->all.head; link != NULL; link = link->next) {
+    const Connection *other = link->data;
+    n += !other->ended && (!shaking || other->tls != NULL) && strcmp (other->client, client) == 0;
+  }
+  return n;
+}
+
+/* The oldest of the client that has most gives way to a new one. */
+static void
 make_room (SlConnections *connections)
 {
-  if (connections->all.length < SL_CONNECTIONS_MOST)
-    return TRUE;
-  for (GList *link = connections->all.head; link != NULL; link = link->next)
-    if (!((Connection *) link->data)->ended) {
-      end (link->data);
-      break;
-    }
-  return connections->all.length < 2 * SL_CONNECTIONS_MOST;
+  Connection *chosen = NULL;
+  guint most = 0, all = 0;
+  for (GList *link = connections->all.head; link != NULL; link = link->next) {
+    Connection *connection = link->data;
+    const guint n = connection->ended ? 0 : count (connections, connection->client, FALSE);
+    chosen = n > most ? connection : chosen;
+    most = MAX (n, most);
+    all += connection->ended ? 0 : 1;
+  }
+  if (all >= SL_CONNECTIONS_MOST)
+    end (chosen);
 }
 
 /* @outer: @connection's stream, or TLS on it. */
@@ -140,11 +188,27 @@ on_handshake (GObject *tls, GAsyncResult *result, gpointer data)
   begin_handshakes (connections);
 }
 
+/* The one whose handshake is next: it waits no more. */
+static Connection *
+next_handshake (SlConnections *connections)
+{
+  Connection *chosen = NULL;
+  guint fewest = G_MAXUINT;
+  for (GList *link = connections->spoken.head; link != NULL; link = link->next) {
+    Connection *connection = link->data;
+    const guint n = count (connections, connection->client, TRUE);
+    chosen = n < fewest ? connection : chosen;
+    fewest = MIN (n, fewest);
+  }
+  g_queue_remove (&connections->spoken, chosen);
+  return chosen;
+}
+
 static void
 begin_handshakes (SlConnections *connections)
 {
   while (connections->handshakes < MOST_HANDSHAKES && connections->spoken.length > 0) {
-    Connection *connection = g_queue_pop_head (&connections->spoken);
+    Connection *connection = next_handshake (connections);
     connection->tls =
       connection->ended ? NULL : g_tls_server_connection_new (G_IO_STREAM (connection->stream), connections->certificate, NULL);
     if (connection->tls == NULL) {
@@ -175,7 +239,7 @@ on_readable (GSocket *socket, GIOCondition condition, gpointer data)
     drop (connection);
     return G_SOURCE_REMOVE;
   }
-  g_queue_push_tail (&connections->spoken, connection);
+  g_queue_push_head (&connections->spoken, connection);
   begin_handshakes (connections);
   return G_SOURCE_REMOVE;
 }
@@ -192,14 +256,14 @@ static void
 take (SlConnections *connections, GSocketConnection *stream)
 {
   GSocketAddress *remote = g_socket_connection_get_remote_address (stream, NULL);
-  if (remote == NULL || !make_room (connections)) {
-    g_clear_object (&remote);
+  if (remote == NULL)
     return;
-  }
+  make_room (connections);
   Connection *connection = g_new0 (Connection, 1);
   connection->connections = connections;
   connection->socket = g_object_ref (g_socket_connection_get_socket (stream));
   connection->remote = remote;
+  connection->client = sl_connections_client (remote);
   connection->stream = g_object_ref (stream);
   connection->since = g_get_monotonic_time ();
   g_socket_set_option (connection->socket, SOL_SOCKET, SO_SNDBUF, SEND_BUFFER, NULL);
@@ -229,7 +293,9 @@ on_arrival (GObject *listener, GAsyncResult *result, gpointer data)
     return; /* @connections may be gone */
   if (stream != NULL) {
     take (connections, stream);
-    listen_on (connections);
+    connections->waits = is_full (connections);
+    if (!connections->waits)
+      listen_on (connections);
     return;
   }
   connections->retry = g_timeout_source_new (RETRY_MS);
@@ -259,6 +325,7 @@ sl_connections_new (SoupServer *server, GSocketListener *listener, GTlsCertifica
 void
 sl_connections_free (SlConnections *connections)
 {
+  connections->waits = FALSE;
   g_cancellable_cancel (connections->cancellable);
   g_socket_listener_close (connections->listener);
   if (connections->retry != NULL)
@@ -281,10 +348,11 @@ void
 sl_connections_expire (SlConnections *connections)
 {
   const gint64 now = g_get_monotonic_time ();
+  const gint64 handshake = connections->spoken.length > 0 ? HANDSHAKE_IMPATIENCE : HANDSHAKE_PATIENCE;
   for (GList *link = connections->all.head; link != NULL; link = link->next) {
     Connection *connection = link->data;
     if (now - connection->since > SL_CONNECTION_PATIENCE * G_USEC_PER_SEC
-        || (connection->tls != NULL && now - connection->shaking > HANDSHAKE_PATIENCE))
+        || (connection->tls != NULL && now - connection->shaking > handshake))
       end (connection);
   }
 }

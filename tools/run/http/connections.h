@@ -10,12 +10,16 @@
 
 G_BEGIN_DECLS
 
-/** Connections at once, those of streams not among them: beyond that the oldest one gives way. */
+/** Connections at once, those of streams not among them: beyond that the oldest one gives way, of the client that has most. */
 #define SL_CONNECTIONS_MOST 64
 /** Seconds from a connection's arrival, its TLS handshake and all, to the end of the answer. */
 #define SL_CONNECTION_PATIENCE 10
 
 typedef struct _SlConnections SlConnections;
+
+/** sl_connections_client: (transfer full): what tells clients apart by their @address: an address of IPv4, or the network (/64) of one of
+ *  IPv6, in which a client chooses its address itself. */
+char *sl_connections_client (GSocketAddress *address);
 
 /** sl_connections_new: hands what arrives at @listener to @server. @certificate: (nullable): for TLS. */
 SlConnections *sl_connections_new (SoupServer *server, GSocketListener *listener, GTlsCertificate *certificate);

@@ -225,6 +225,43 @@ write_connected (const Writer *w)
   }
 }
 
+static void
+write_remote_frames (const Writer *w)
+{
+  for (guint i = 0; i < w->pipeline->remotes->len; i++) {
+    const SlReportRemote *remote = &g_array_index (w->pipeline->remotes, SlReportRemote, i);
+    const struct
+    {
+      const char *result;
+      guint64 count;
+    } counts[] = { { "answered", remote->answered }, { "lost", remote->lost }, { "local", remote->local } };
+    for (guint c = 0; c < G_N_ELEMENTS (counts); c++) {
+      begin (w, "", "element", remote->name, "result", counts[c].result, NULL);
+      end_count (w, counts[c].count);
+    }
+  }
+}
+
+static void
+write_remote_workers (const Writer *w)
+{
+  for (guint i = 0; i < w->pipeline->remotes->len; i++) {
+    const SlReportRemote *remote = &g_array_index (w->pipeline->remotes, SlReportRemote, i);
+    begin (w, "", "element", remote->name, NULL);
+    end_count (w, remote->workers);
+  }
+}
+
+static void
+write_remote_connected (const Writer *w)
+{
+  for (guint i = 0; i < w->pipeline->remotes->len; i++) {
+    const SlReportRemote *remote = &g_array_index (w->pipeline->remotes, SlReportRemote, i);
+    begin (w, "", "element", remote->name, NULL);
+    end_count (w, remote->connected);
+  }
+}
+
 /* What the field @field counts of each class of each region of @kind. @direction: (nullable): in which lines are crossed */
 static void
 write_classes (const Writer *w, const char *kind, const char *field, const char *direction)
@@ -332,7 +369,7 @@ static const struct
   { "sightline_pipeline_state", "gauge", "1 for the state that the pipeline is in.", write_state },
   { "sightline_frames_in_total", "counter", "Frames that sources or decoders gave.", write_frames_in },
   { "sightline_frames_out_total", "counter", "Frames that reached a sink.", write_frames_out },
-  { "sightline_predictions_total", "counter", "Frames that were looked at.", write_predictions },
+  { "sightline_predictions_total", "counter", "Frames that a model looked at.", write_predictions },
   { "sightline_frames_dropped_total", "counter", "Frames that were dropped since the last start, by the reason.", write_dropped },
   { "sightline_frames_without_prediction", "gauge", "Frames in that gave no prediction, frames on their way among them.", write_without },
   { "sightline_frames_per_second", "gauge", "Frames a second that reach a sink.", write_rate },
@@ -353,6 +390,11 @@ static const struct
   { "sightline_published_lines_total", "counter", "Lines that are out since the last start.", write_published },
   { "sightline_lost_lines_total", "counter", "Lines lost since the last start.", write_lost },
   { "sightline_output_connected", "gauge", "Whether lines can be sent.", write_connected },
+  { "sightline_remote_frames_total", "counter",
+    "Frames of an slremote since the last start, by the result: answered by a worker; lost, as none did; local, computed here.",
+    write_remote_frames },
+  { "sightline_remote_workers", "gauge", "Workers that report to the broker.", write_remote_workers },
+  { "sightline_remote_connected", "gauge", "Whether there is a connection to the broker.", write_remote_connected },
   { "sightline_clips_total", "counter", "Clips that are whole, since the last start.", write_clips },
   { "sightline_clips_failed_total", "counter", "Clips of which nothing is left, since the last start.", write_clips_failed },
   { "sightline_clip_frames_dropped_total", "counter",

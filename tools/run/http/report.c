@@ -54,6 +54,14 @@ recorder_clear (gpointer data)
   g_free (((SlReportRecorder *) data)->name);
 }
 
+static void
+remote_clear (gpointer data)
+{
+  SlReportRemote *remote = data;
+  g_free (remote->name);
+  g_free (remote->location);
+}
+
 static GArray *
 array_new (guint size, GDestroyNotify clear)
 {
@@ -73,6 +81,7 @@ pipeline_free (gpointer data)
   g_array_unref (pipeline->outputs);
   g_array_unref (pipeline->regions);
   g_array_unref (pipeline->recorders);
+  g_array_unref (pipeline->remotes);
   g_free (pipeline);
 }
 
@@ -151,6 +160,12 @@ add_element (SlReportPipeline *pipeline, GstElement *element)
     SlReportRegions regions = { .name = gst_element_get_name (element) };
     g_object_get (element, "counts", &regions.counts, NULL);
     g_array_append_val (pipeline->regions, regions);
+  } else if (strcmp (type, "SlRemote") == 0) {
+    SlReportRemote remote = { .name = gst_element_get_name (element) };
+    g_object_get (element, "location", &remote.location, "answered", &remote.answered, "lost", &remote.lost, "local", &remote.local,
+                  "workers", &remote.workers, "connected", &remote.connected, "silence", &remote.silence, NULL);
+    remote.lost -= MIN (remote.lost, remote.local); /* they were given up, and have a result all the same */
+    g_array_append_val (pipeline->remotes, remote);
   } else if (strcmp (type, "SlRecord") == 0) {
     SlReportRecorder recorder = { .name = gst_element_get_name (element) };
     g_autoptr (GstStructure) stats = NULL;
@@ -169,6 +184,7 @@ forget_elements (SlReportPipeline *pipeline)
   g_array_set_size (pipeline->outputs, 0);
   g_array_set_size (pipeline->regions, 0);
   g_array_set_size (pipeline->recorders, 0);
+  g_array_set_size (pipeline->remotes, 0);
   pipeline->busy = 0;
 }
 
@@ -208,6 +224,7 @@ report_worker (SlWorker *worker, SlFiguresBefore *before, double seconds)
   pipeline->outputs = array_new (sizeof (SlReportOutput), output_clear);
   pipeline->regions = array_new (sizeof (SlReportRegions), regions_clear);
   pipeline->recorders = array_new (sizeof (SlReportRecorder), recorder_clear);
+  pipeline->remotes = array_new (sizeof (SlReportRemote), remote_clear);
   sl_worker_totals (worker, &pipeline->totals);
   sl_figures_read (worker, before, seconds, &pipeline->figures);
   if (flow != NULL) {
@@ -265,6 +282,20 @@ static void G_GNUC_PRINTF (2, 3) add_reason (GPtrArray *reasons, const char *for
   va_end (args);
 }
 
+/* Frames may pass it all the while. */
+static void
+check_remote (const SlReportPipeline *pipeline, const SlReportRemote *remote, guint stall, GPtrArray *reasons)
+{
+  if (remote->silence <= stall)
+    return;
+  const double seconds = (double) remote->silence / 1000;
+  if (!remote->connected)
+    add_reason (reasons, "%s: %s has no connection to the broker, and no prediction for %.1f s", pipeline->name, remote->name, seconds);
+  else
+    add_reason (reasons, "%s: no worker has answered %s for %.1f s, of %u that report", pipeline->name, remote->name, seconds,
+                remote->workers);
+}
+
 /* Starting and failed pipelines are not well; one that ended as its stream did is done. */
 static void
 check_pipeline (const SlReport *report, const SlReportPipeline *pipeline, gint64 silent, guint stall, GPtrArray *reasons)
@@ -286,6 +317,8 @@ check_pipeline (const SlReport *report, const SlReportPipeline *pipeline, gint64
     if (g_strcmp0 (camera->state, "playing") != 0 && g_strcmp0 (camera->state, "ended") != 0)
       add_reason (reasons, "%s: camera %s is %s", pipeline->name, camera->name, camera->state);
   }
+  for (guint i = 0; alive && i < pipeline->remotes->len; i++)
+    check_remote (pipeline, &g_array_index (pipeline->remotes, SlReportRemote, i), stall, reasons);
 }
 
 GPtrArray *

@@ -44,6 +44,15 @@ typedef struct
   guint64 clips, failed, dropped;
 } SlReportRecorder;
 
+/** SlReportRemote: of an slremote; @silence: milliseconds since the first of the frames that have no result, 0 while the last one had one. */
+typedef struct
+{
+  char *name, *location;
+  guint64 answered, lost, local, silence;
+  guint workers;
+  gboolean connected;
+} SlReportRemote;
+
 /**
  * SlReportPipeline:
  * @last: monotonic microseconds of the last frame at a sink of the pipeline that runs; 0 = none yet
@@ -59,7 +68,7 @@ typedef struct
   SlFigures figures;
   gint64 last;
   guint64 busy, drops[SL_N_DROPS];
-  GArray *cameras, *models, *outputs, *regions, *recorders;
+  GArray *cameras, *models, *outputs, *regions, *recorders, *remotes;
 } SlReportPipeline;
 
 /** SlReport: @made: monotonic microseconds; @started: seconds since 1970. */

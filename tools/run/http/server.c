@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * libsoup on a main context of its own. A connection is for one request: so one limit of time bounds requests, answers and idle clients
- * alike (connections.h). Bodies of requests are thrown away as they come.
+ * alike (connections.h). Bodies of requests are thrown away as they come, requests with long headers are refused, and what asks for parts of
+ * an answer is not looked at: libsoup would make a copy for each part.
  */
 #include "tools/run/http/server.h"
 
@@ -15,6 +16,14 @@
 #include "tools/run/http/turns.h"
 
 #define TICK_MS 250
+/* Bytes of a request's line and headers together, and of an answer. libsoup alone would take 64 KiB of the former. */
+#define HEADERS_MOST 8192
+#define ANSWER_MOST (16 << 20)
+/* Connections that the kernel holds until they are taken. One that it cannot hold comes a second later. */
+#define BACKLOG 256
+/* RFC 6585's, which libsoup has no names for. */
+#define STATUS_TOO_MANY_REQUESTS 429
+#define STATUS_HEADERS_TOO_LARGE 431
 #define TEXT "text/plain; charset=utf-8"
 
 struct _SlHttpServer
@@ -37,6 +46,11 @@ struct _SlHttpServer
 void
 sl_http_answer (SoupServerMessage *message, guint status, const char *type, GString *text)
 {
+  if (text->len > ANSWER_MOST) {
+    g_string_printf (text, "the answer has %" G_GSIZE_FORMAT " bytes, expected at most %d\n", text->len, ANSWER_MOST);
+    status = SOUP_STATUS_INTERNAL_SERVER_ERROR;
+    type = TEXT;
+  }
   const gsize length = text->len;
   soup_server_message_set_status (message, status, NULL);
   soup_server_message_set_response (message, type, SOUP_MEMORY_TAKE, g_string_free (text, FALSE), length);
@@ -62,7 +76,7 @@ answer_request (SoupServerMessage *message, const char *path, GHashTable *query,
   if (why != NULL) {
     const guint status = soup_server_message_get_status (message);
     if (status == SOUP_STATUS_UNAUTHORIZED && sl_gate_is_told (server->gate, message))
-      sl_turns_delay (server->turns);
+      sl_turns_delay (server->turns, message);
     sl_http_answer_text (message, status, "%s", why);
     return;
   }
@@ -82,21 +96,44 @@ static void
 on_request (SoupServer *soup, SoupServerMessage *message, const char *path, GHashTable *query, gpointer data)
 {
   SlHttpServer *server = data;
+  if (!sl_gate_is_told (server->gate, message))
+    answer_request (message, path, query, server);
+  else if (!sl_turns_take (server->turns, message, path, query))
+    sl_http_answer_text (message, STATUS_TOO_MANY_REQUESTS, "%d passwords of this client wait already, as one was wrong: try again later",
+                         SL_TURNS_MOST);
+}
+
+/* Bytes of the request's headers, and of its address. */
+static gsize
+measure (SoupServerMessage *message)
+{
+  SoupMessageHeadersIter iter;
+  const char *name, *value;
+  g_autofree char *uri = g_uri_to_string (soup_server_message_get_uri (message));
+  gsize bytes = strlen (uri);
+  soup_message_headers_iter_init (&iter, soup_server_message_get_request_headers (message));
+  while (soup_message_headers_iter_next (&iter, &name, &value))
+    bytes += strlen (name) + strlen (value) + strlen (": \r\n");
+  return bytes;
+}
+
+/* Before a body comes. A status that is set here is the answer. */
+static void
+on_headers (SoupServer *soup, SoupServerMessage *message, const char *path, GHashTable *query, gpointer data)
+{
+  SoupMessageHeaders *asked = soup_server_message_get_request_headers (message);
   SoupMessageHeaders *headers = soup_server_message_get_response_headers (message);
   soup_message_headers_replace (headers, "Connection", "close");
   soup_message_headers_replace (headers, "Cache-Control", "no-store");
   soup_message_headers_replace (headers, "X-Content-Type-Options", "nosniff");
   soup_message_headers_replace (headers, "Cross-Origin-Resource-Policy", "same-origin");
-  if (sl_gate_is_told (server->gate, message))
-    sl_turns_take (server->turns, message, path, query);
-  else
-    answer_request (message, path, query, server);
-}
-
-static void
-on_headers (SoupServer *soup, SoupServerMessage *message, const char *path, GHashTable *query, gpointer data)
-{
   soup_message_body_set_accumulate (soup_server_message_get_request_body (message), FALSE);
+  const gsize bytes = measure (message);
+  soup_message_headers_remove (asked, "Range");
+  soup_message_headers_remove (asked, "If-Range");
+  if (bytes > HEADERS_MOST)
+    sl_http_answer_text (message, STATUS_HEADERS_TOO_LARGE,
+                         "the request's address and headers have %" G_GSIZE_FORMAT " bytes, expected at most %d", bytes, HEADERS_MOST);
 }
 
 static gboolean
@@ -104,6 +141,7 @@ on_tick (gpointer data)
 {
   SlHttpServer *server = data;
   sl_connections_expire (server->connections);
+  sl_turns_expire (server->turns);
   if (server->site->tick != NULL)
     server->site->tick (server->data);
   return G_SOURCE_CONTINUE;
@@ -177,6 +215,7 @@ listen_at (SlHttpServer *server, GSocketAddress *address, GError **error)
   g_autoptr (GError) reason = NULL;
   g_autoptr (GSocketAddress) bound = NULL;
   server->listener = g_socket_listener_new ();
+  g_socket_listener_set_backlog (server->listener, BACKLOG);
   if (!g_socket_listener_add_address (server->listener, address, G_SOCKET_TYPE_STREAM, G_SOCKET_PROTOCOL_TCP, NULL, &bound, &reason)) {
     g_set_error (error, SL_ERROR, SL_ERROR_OPEN, "%s; expected an address of this machine and a port that nothing else listens at",
                  reason->message);

@@ -144,6 +144,26 @@ append_outputs (GString *out, const GArray *outputs)
 }
 
 static void
+append_remotes (GString *out, const GArray *remotes)
+{
+  g_string_append (out, ",\"remotes\":[");
+  for (guint i = 0; i < remotes->len; i++) {
+    const SlReportRemote *remote = &g_array_index (remotes, SlReportRemote, i);
+    append_comma (out);
+    g_string_append_c (out, '{');
+    append_string (out, "element", remote->name);
+    append_string (out, "location", remote->location);
+    append_count (out, "answered", remote->answered);
+    append_count (out, "lost", remote->lost);
+    append_count (out, "local", remote->local);
+    append_count (out, "workers", remote->workers);
+    append_count (out, "silence_ms", remote->silence);
+    g_string_append_printf (out, ",\"connected\":%s}", remote->connected ? "true" : "false");
+  }
+  g_string_append_c (out, ']');
+}
+
+static void
 append_region (GString *out, const char *element, const GstStructure *region)
 {
   guint inside = 0;
@@ -207,6 +227,7 @@ append_pipeline (GString *out, const SlReport *report, const SlReportPipeline *p
   append_cameras (out, pipeline->cameras);
   append_models (out, pipeline->models);
   append_outputs (out, pipeline->outputs);
+  append_remotes (out, pipeline->remotes);
   append_regions (out, pipeline->regions);
   g_string_append_c (out, '}');
 }

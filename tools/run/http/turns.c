@@ -1,10 +1,25 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* A queue of paused messages, and a timer for the first of them. There are no more of them than there are connections. */
+/*
+ * For each client that said a wrong password lately: a queue of paused messages, and a timer for the first of them. There are no more messages than
+ * there are connections, and a client is forgotten when its timer ends and none of its messages waits.
+ */
 #include "tools/run/http/turns.h"
+
+#include <sys/socket.h>
+
+#include "tools/run/http/connections.h"
 
 typedef struct
 {
   SlTurns *turns;
+  char *name;     /* of sl_connections_client() */
+  GQueue waiters; /* of Waiter */
+  GSource *timer; /* (nullable): after a wrong password */
+} Client;
+
+typedef struct
+{
+  Client *client;
   SoupServerMessage *message;
   char *path;
   GHashTable *query; /* (nullable) */
@@ -15,19 +30,8 @@ struct _SlTurns
 {
   SlTurn turn;
   gpointer data;
-  GQueue waiters; /* of Waiter */
-  GSource *timer; /* (nullable): after a wrong password */
+  GHashTable *clients; /* name -> Client: those whose next password waits */
 };
-
-SlTurns *
-sl_turns_new (SlTurn turn, gpointer data)
-{
-  SlTurns *turns = g_new0 (SlTurns, 1);
-  turns->turn = turn;
-  turns->data = data;
-  g_queue_init (&turns->waiters);
-  return turns;
-}
 
 static void
 waiter_free (Waiter *waiter)
@@ -40,33 +44,55 @@ waiter_free (Waiter *waiter)
 }
 
 static void
-stop_timer (SlTurns *turns)
+stop_timer (Client *client)
 {
-  if (turns->timer != NULL)
-    g_source_destroy (turns->timer);
-  g_clear_pointer (&turns->timer, g_source_unref);
+  if (client->timer != NULL)
+    g_source_destroy (client->timer);
+  g_clear_pointer (&client->timer, g_source_unref);
+}
+
+static void
+client_free (gpointer data)
+{
+  Client *client = data;
+  stop_timer (client);
+  g_queue_clear_full (&client->waiters, (GDestroyNotify) waiter_free);
+  g_free (client->name);
+  g_free (client);
+}
+
+SlTurns *
+sl_turns_new (SlTurn turn, gpointer data)
+{
+  SlTurns *turns = g_new0 (SlTurns, 1);
+  turns->turn = turn;
+  turns->data = data;
+  turns->clients = g_hash_table_new_full (g_str_hash, g_str_equal, NULL, client_free);
+  return turns;
 }
 
 void
 sl_turns_free (SlTurns *turns)
 {
-  stop_timer (turns);
-  g_queue_clear_full (&turns->waiters, (GDestroyNotify) waiter_free);
+  g_hash_table_unref (turns->clients);
   g_free (turns);
 }
 
 static gboolean
 on_time (gpointer data)
 {
-  SlTurns *turns = data;
+  Client *client = data;
+  SlTurns *turns = client->turns;
   Waiter *waiter;
-  g_clear_pointer (&turns->timer, g_source_unref);
-  while (turns->timer == NULL && (waiter = g_queue_pop_head (&turns->waiters)) != NULL) {
+  g_clear_pointer (&client->timer, g_source_unref);
+  while (client->timer == NULL && (waiter = g_queue_pop_head (&client->waiters)) != NULL) {
     g_clear_signal_handler (&waiter->finished, waiter->message); /* a stream is finished at once */
     soup_server_message_unpause (waiter->message);
     turns->turn (waiter->message, waiter->path, waiter->query, turns->data);
     waiter_free (waiter);
   }
+  if (client->timer == NULL)
+    g_hash_table_remove (turns->clients, client->name);
   return G_SOURCE_REMOVE;
 }
 
@@ -74,32 +100,80 @@ static void
 on_finished (SoupServerMessage *message, gpointer data)
 {
   Waiter *waiter = data;
-  g_queue_remove (&waiter->turns->waiters, waiter);
+  g_queue_remove (&waiter->client->waiters, waiter);
   waiter_free (waiter);
 }
 
-void
+/* (nullable): the client of @message, if it waits. */
+static Client *
+find (SlTurns *turns, SoupServerMessage *message)
+{
+  g_autofree char *name = sl_connections_client (soup_server_message_get_remote_address (message));
+  return g_hash_table_lookup (turns->clients, name);
+}
+
+gboolean
 sl_turns_take (SlTurns *turns, SoupServerMessage *message, const char *path, GHashTable *query)
 {
-  if (turns->timer == NULL) {
+  Client *client = find (turns, message);
+  if (client == NULL) {
     turns->turn (message, path, query, turns->data);
-    return;
+    return TRUE;
   }
+  if (client->waiters.length >= SL_TURNS_MOST)
+    return FALSE;
   Waiter *waiter = g_new0 (Waiter, 1);
-  waiter->turns = turns;
+  waiter->client = client;
   waiter->message = g_object_ref (message);
   waiter->path = g_strdup (path);
   waiter->query = query != NULL ? g_hash_table_ref (query) : NULL;
   waiter->finished = g_signal_connect (message, "finished", G_CALLBACK (on_finished), waiter);
-  g_queue_push_tail (&turns->waiters, waiter);
+  g_queue_push_tail (&client->waiters, waiter);
   soup_server_message_pause (message);
+  return TRUE;
+}
+
+/* Whether nothing more comes there. libsoup does not look while a message is paused. */
+static gboolean
+has_ended (SoupServerMessage *message)
+{
+  char byte;
+  GSocket *socket = soup_server_message_get_socket (message);
+  return socket != NULL && recv (g_socket_get_fd (socket), &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0;
 }
 
 void
-sl_turns_delay (SlTurns *turns)
+sl_turns_expire (SlTurns *turns)
 {
-  stop_timer (turns);
-  turns->timer = g_timeout_source_new (SL_TURN_MS);
-  g_source_set_callback (turns->timer, on_time, turns, NULL);
-  g_source_attach (turns->timer, g_main_context_get_thread_default ());
+  GHashTableIter iter;
+  Client *client;
+  g_hash_table_iter_init (&iter, turns->clients);
+  while (g_hash_table_iter_next (&iter, NULL, (gpointer *) &client))
+    for (GList *link = client->waiters.head, *next; link != NULL; link = next) {
+      g_autoptr (SoupServerMessage) message = g_object_ref (((Waiter *) link->data)->message);
+      next = link->next;
+      if (!has_ended (message))
+        continue;
+      waiter_free (link->data);
+      g_queue_delete_link (&client->waiters, link);
+      soup_server_message_set_status (message, SOUP_STATUS_UNAUTHORIZED, NULL);
+      soup_server_message_unpause (message);
+    }
+}
+
+void
+sl_turns_delay (SlTurns *turns, SoupServerMessage *message)
+{
+  Client *client = find (turns, message);
+  if (client == NULL) {
+    client = g_new0 (Client, 1);
+    client->turns = turns;
+    client->name = sl_connections_client (soup_server_message_get_remote_address (message));
+    g_queue_init (&client->waiters);
+    g_hash_table_insert (turns->clients, client->name, client);
+  }
+  stop_timer (client);
+  client->timer = g_timeout_source_new (SL_TURN_MS);
+  g_source_set_callback (client->timer, on_time, client, NULL);
+  g_source_attach (client->timer, g_main_context_get_thread_default ());
 }

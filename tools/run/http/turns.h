@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Passwords are looked at one by one, and after a wrong one none is for a while, whoever says it: what a guess costs is not less for a
- * client that does not wait for its answer, or that has many connections. The server's thread.
+ * Passwords of one client are looked at one by one, and after a wrong one none of that client's is for a while: what a guess costs is not less for a
+ * client that does not wait for its answer, or that has many connections. Other clients do not wait for it. The server's thread.
  */
 #ifndef SL_TOOLS_RUN_HTTP_TURNS_H
 #define SL_TOOLS_RUN_HTTP_TURNS_H
@@ -10,8 +10,11 @@
 
 G_BEGIN_DECLS
 
-/** Milliseconds from a wrong password to the next one that is looked at. */
+/** Milliseconds from a wrong password to the next one of the same client that is looked at. */
 #define SL_TURN_MS 100
+
+/** Passwords of one client that wait; more are refused unseen. */
+#define SL_TURNS_MOST 24
 
 typedef struct _SlTurns SlTurns;
 
@@ -22,11 +25,12 @@ typedef void (*SlTurn) (SoupServerMessage *message, const char *path, GHashTable
 SlTurns *sl_turns_new (SlTurn turn, gpointer data);
 /** sl_turns_free: who waits is not called any more. */
 void sl_turns_free (SlTurns *turns);
-/** sl_turns_take: calls the function with @message, at once or when it is its turn; @message is paused until then. One whose client goes
- *  before loses its turn. */
-void sl_turns_take (SlTurns *turns, SoupServerMessage *message, const char *path, GHashTable *query);
-/** sl_turns_delay: the password of the one whose turn it is was wrong. */
-void sl_turns_delay (SlTurns *turns);
+/** sl_turns_take: calls the function with @message, at once or when it is its turn; @message is paused until then. FALSE: too many wait. */
+gboolean sl_turns_take (SlTurns *turns, SoupServerMessage *message, const char *path, GHashTable *query);
+/** sl_turns_delay: the password of @message, whose turn it is, was wrong. */
+void sl_turns_delay (SlTurns *turns, SoupServerMessage *message);
+/** sl_turns_expire: lets go of those whose connection has ended; to be called some times a second. */
+void sl_turns_expire (SlTurns *turns);
 
 G_END_DECLS
 

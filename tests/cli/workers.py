@@ -1,0 +1,194 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""sightline run with a model on another machine: what it tells of workers that hang, and how it stops while it waits for one."""
+import contextlib
+import json
+import os
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import threading
+import time
+import urllib.error
+import urllib.request
+
+import harness
+from harness import Skip, model, work, write
+from running import PATIENCE, Running, eventually
+
+CAMERA = "videotestsrc is-live=true pattern=blue ! video/x-raw,format=RGB,width=64,height=48,framerate=25/1 ! slnormalize"
+
+
+def free_port():
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        return taken.getsockname()[1]
+
+
+@contextlib.contextmanager
+def broker():
+    """A broker's port."""
+    if shutil.which("mosquitto", path=os.environ["PATH"] + ":/usr/sbin") is None:
+        raise Skip("mosquitto is not installed")
+    port = free_port()
+    path = write("mosquitto.conf", b"listener %d 127.0.0.1\nallow_anonymous true\n" % port)
+    child = subprocess.Popen([shutil.which("mosquitto", path=os.environ["PATH"] + ":/usr/sbin"), "-c", path], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        eventually(lambda: answers(port))
+        yield port, child
+    finally:
+        child.kill()
+        child.wait()
+
+
+def answers(port):
+    with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), 5):
+        return True
+
+
+@contextlib.contextmanager
+def worker(port):
+    child = subprocess.Popen([harness.PROGRAM, "serve", "toy=" + model("brightest_channel.tflite"), "--location", "mqtt://127.0.0.1:%d/models" % port],
+                             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        yield child
+    finally:
+        child.kill()
+        child.wait()
+
+
+def describe(name, location, more="", settings=""):
+    text = "[pipeline]\nlaunch=%s ! slremote name=far location=%s %s ! slpostprocess ! application/x-json ! fakesink\n%s" % (CAMERA, location, more, settings)
+    return write(name + ".pipeline", text.encode())
+
+
+def get(url, path):
+    try:
+        with urllib.request.urlopen(url + path, timeout=PATIENCE) as answer:
+            return answer.status, answer.read().decode()
+    except urllib.error.HTTPError as error:
+        return error.code, error.read().decode()
+
+
+def sample(url, name):
+    return float(re.search(r"^%s (\S+)$" % re.escape(name), get(url, "metrics")[1], re.MULTILINE).group(1))
+
+
+def test_hung_worker():
+    """Frames pass without predictions while the only worker hangs, and all is not well."""
+    with broker() as (port, broker_child), worker(port) as child:
+        path = describe("door", "mqtt://127.0.0.1:%d/models/toy" % port, "deadline=400 contract-timeout=60000", "[http]\nstall=800ms\n")
+        running = Running("--http", "127.0.0.1:0", path)
+        try:
+            url = re.match(r"(http://\S+/) shows", running.wait_for("http")["message"]).group(1)
+            predictions = 'sightline_predictions_total{pipeline="door"}'
+            frames = 'sightline_remote_frames_total{pipeline="door",element="far",result="%s"}'
+            eventually(lambda: get(url, "health")[0] == 200 and sample(url, predictions) > 10)
+            assert sample(url, frames % "answered") > 10 and sample(url, frames % "local") == 0
+            child.send_signal(signal.SIGSTOP)
+            status, text = eventually(lambda: (lambda a: a if a[0] == 503 else None)(get(url, "health")))
+            reasons = json.loads(text)["reasons"]
+            assert len(reasons) == 1 and re.fullmatch(r"door: no worker has answered far for \d+\.\d s, of 1 that report", reasons[0]), reasons
+            made, out = sample(url, predictions), sample(url, 'sightline_frames_out_total{pipeline="door"}')
+            eventually(lambda: sample(url, frames % "lost") > 3)
+            assert sample(url, predictions) == made, "a frame that passes without a prediction is none"
+            assert sample(url, 'sightline_remote_workers{pipeline="door",element="far"}') == 1
+            assert sample(url, 'sightline_remote_connected{pipeline="door",element="far"}') == 1
+            remote, = json.loads(get(url, "pipelines")[1])["pipelines"][0]["remotes"]
+            assert remote["element"] == "far" and remote["silence_ms"] > 800 and remote["lost"] > 3 and remote["connected"], remote
+            child.send_signal(signal.SIGCONT)
+            eventually(lambda: get(url, "health")[0] == 200)
+            assert sample(url, predictions) > made
+            broker_child.kill()
+            reasons = eventually(lambda: json.loads(get(url, "health")[1])["reasons"])
+            assert re.fullmatch(r"door: far has no connection to the broker, and no prediction for \d+\.\d s", reasons[0]), reasons
+            assert sample(url, 'sightline_remote_connected{pipeline="door",element="far"}') == 0
+        finally:
+            seconds = running.stop()
+        assert running.status == 0 and seconds < 5, (running.status, seconds, running.lines[-5:])
+
+
+def stops_well(path, ready, count=1):
+    """Whether SIGTERM ends the program well at once, when it has got so far."""
+    running = Running(path)
+    ready()
+    time.sleep(0.3)  # it waits for what will never come: there is no event for that
+    seconds = running.stop()
+    events = [event["event"] for event in running.events()]
+    assert running.status == 0 and "stuck" not in events, (running.status, seconds, running.lines[-5:])
+    assert seconds < 1.7 or harness.SANITIZED, "%.2f s" % seconds
+    return events
+
+
+def silent(accepts):
+    """A server that takes connections, or leaves them to the kernel, and says nothing; whether one came."""
+    server = socket.create_server(("127.0.0.1", 0))
+    came, peers = threading.Event(), []
+
+    def take():
+        with contextlib.suppress(OSError):
+            while True:
+                peers.append(server.accept()[0])
+                came.set()
+
+    if accepts:
+        threading.Thread(target=take, daemon=True).start()
+    return server, came
+
+
+def test_stop_while_waiting():
+    """For a broker that is not there, that says nothing, with and without TLS, for a contract, and for the next start."""
+    patient = "contract-timeout=600000"
+    nothing = lambda: None  # noqa: E731
+    stops_well(describe("refused", "mqtt://127.0.0.1:%d/models/toy" % free_port(), patient), nothing)
+    # Nobody answers there (RFC 5737): where packets are refused at once it is the case before.
+    stops_well(describe("unreachable", "mqtt://192.0.2.1/models/toy", patient), nothing)
+    for scheme in ("mqtt", "mqtts"):
+        server, came = silent(True)
+        with server:
+            stops_well(describe("silent", "%s://127.0.0.1:%d/models/toy" % (scheme, server.getsockname()[1]), patient), lambda: came.wait(PATIENCE))
+    stops_well(describe("nameless", "mqtt://nobody.invalid/models/toy", patient), nothing)
+    running = Running(describe("again", "mqtt://127.0.0.1:%d/models/toy" % free_port(), "contract-timeout=10", "restart=always\nbackoff-min=1h\nbackoff-max=2h\n"))
+    running.wait_for("waiting")
+    assert running.stop() < 1.7 and running.status == 0, running.lines
+    with broker() as (port, _):
+        stops_well(describe("contract", "mqtt://127.0.0.1:%d/models/toy" % port, patient), nothing)
+        stops_well(describe("fallback", "mqtt://127.0.0.1:%d/models/toy" % port, patient + " fallback=" + model("brightest_channel.tflite")), nothing)
+
+
+def test_stop_of_a_worker():
+    """One that serves for a broker which is not there, and one that says nothing, stops, too."""
+    server, came = silent(True)
+    with server:
+        for port in (free_port(), server.getsockname()[1]):
+            child = subprocess.Popen([harness.PROGRAM, "serve", "toy=" + model("brightest_channel.tflite"), "--location", "mqtt://127.0.0.1:%d/models" % port],
+                                     stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+            line = child.stderr.readline()  # of the model, which is loaded
+            if port == server.getsockname()[1]:
+                assert came.wait(PATIENCE)
+            started = time.monotonic()
+            child.send_signal(signal.SIGTERM)
+            rest = child.stderr.read()
+            assert child.wait(PATIENCE) == 0 and time.monotonic() - started < 5, (child.returncode, line, rest)
+            child.stderr.close()
+
+
+def holds_signals(pid):
+    with open("/proc/%d/status" % pid, encoding="ascii") as file:
+        masks = [int(line.split()[1], 16) for line in file if line.startswith(("SigBlk", "SigCgt"))]
+    return any(mask >> (signal.SIGTERM - 1) & 1 for mask in masks)
+
+
+def test_early_signals():
+    """A signal that comes before anything is loaded is obeyed once it can be."""
+    path = describe("early", "mqtt://127.0.0.1:%d/models/toy" % free_port(), "contract-timeout=600000")
+    for words in (["run", path], ["serve", "toy=" + model("brightest_channel.tflite"), "--location", "mqtt://127.0.0.1:%d/models" % free_port()]):
+        child = subprocess.Popen([harness.PROGRAM, *words], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+        while not holds_signals(child.pid):
+            assert child.poll() is None, child.returncode
+        child.send_signal(signal.SIGTERM)
+        _, told = child.communicate(timeout=PATIENCE)
+        assert child.returncode == 0, (words[0], child.returncode, told)
+
+
+harness.main(globals())
