@@ -11,6 +11,8 @@
 #define MOST_NUMBERS (1u << 17)
 /* Numbers of classes are below this. */
 #define LARGEST_WHOLE 1e9f
+/* Some fill the rows that have no object with this. */
+#define PADDING (-1)
 /* Rounding, and quantisation, may lead out of 0..1 by that much. */
 #define SLACK 0.05f
 /* A box may reach out of the picture by half a side; its middle lies on the picture, or nearly. */
@@ -87,7 +89,7 @@ sl_plausible_scores (const SlColumn *column, const SlRows *rows, guint at, GStri
                               (double) column->high);
     return FALSE;
   }
-  if (column->low >= -SLACK && column->high <= 1 + SLACK)
+  if ((column->low >= -SLACK || column->low == PADDING) && column->high <= 1 + SLACK)
     return TRUE;
   if (why != NULL)
     g_string_append_printf (why, "column %u holds numbers %g..%g, which are no scores of 0..1", at, (double) column->low,
@@ -126,7 +128,7 @@ sl_plausible_box (const gfloat box[4], SlBoxForm form, gfloat width, gfloat heig
 void
 sl_plausible_count_box (SlBoxCount *count, const gfloat box[4], SlBoxForm form, gfloat width, gfloat height, gfloat score)
 {
-  const gboolean empty = box[0] == 0 && box[1] == 0 && box[2] == 0 && box[3] == 0, is_sure = score >= SL_PLAUSIBLE_SURE;
+  const gboolean empty = box[0] == box[1] && box[0] == box[2] && box[0] == box[3], is_sure = score >= SL_PLAUSIBLE_SURE;
   if (empty || !isfinite (box[0]) || !isfinite (box[1]) || !isfinite (box[2]) || !isfinite (box[3]))
     return;
   count->boxes++;

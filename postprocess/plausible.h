@@ -73,7 +73,7 @@ typedef struct
 gboolean sl_plausible_box (const gfloat box[4], SlBoxForm form, gfloat width, gfloat height);
 /** sl_plausible_box_has_size: whether @box has a size. */
 gboolean sl_plausible_box_has_size (const gfloat box[4], SlBoxForm form);
-/** sl_plausible_count_box: adds @box of a picture of @width x @height, of score @score; one that is all zeros or not finite does not count. */
+/** sl_plausible_count_box: adds @box of a picture of @width x @height, of score @score; one of four equal numbers, as filler is, or not finite does not count. */
 void sl_plausible_count_box (SlBoxCount *count, const gfloat box[4], SlBoxForm form, gfloat width, gfloat height, gfloat score);
 /** sl_plausible_boxes: whether boxes that were counted can be boxes of @form. @exact: they are not of 8 bits, which make small boxes flat. */
 gboolean sl_plausible_boxes (const SlBoxCount *count, SlBoxForm form, gboolean exact);

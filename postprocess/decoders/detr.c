@@ -285,6 +285,7 @@ boxes_fit (const State *state, const void *const *data, GString *why)
 {
   const guint n = MIN (state->detector.top.count, MOST_QUERIES);
   const SlRows rows = { &state->boxes, data[state->boxes_at], state->n, 4, 4, 1, NULL, 0 };
+  SlBoxCount all = { 0 };
   SlColumn column;
   guint bad = 0;
   for (guint i = 0; i < n; i++) {
@@ -295,8 +296,14 @@ boxes_fit (const State *state, const void *const *data, GString *why)
       box[k] = sl_rows_get (&rows, row, k);
     bad += isfinite (box[0] + box[1] + box[2] + box[3]) && !sl_plausible_box (box, SL_BOX_CENTRE, 1, 1);
   }
+  for (guint row = 0; row < state->n; row++) {
+    gfloat box[4];
+    for (guint k = 0; k < 4; k++)
+      box[k] = sl_rows_get (&rows, row, k);
+    sl_plausible_count_box (&all, box, SL_BOX_CENTRE, 1, 1, 0);
+  }
   sl_plausible_column (&rows, 0, &column, NULL);
-  if (2 * bad <= n && !(column.n > 0 && column.high > SL_LARGEST_FRACTION))
+  if (2 * bad <= n && sl_plausible_boxes (&all, SL_BOX_CENTRE, TRUE) && !(column.n > 0 && column.high > SL_LARGEST_FRACTION))
     return TRUE;
   g_string_append_printf (
     why, "boxes are no middles and sizes of 0..1 (their first numbers are %g..%g): state decoder=detections for corners or pixels",

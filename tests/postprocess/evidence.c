@@ -470,6 +470,21 @@ test_stated (void)
   assert_open_fails ("yolo,check=perhaps", &config, SL_ERROR_ARGUMENT, "decoder parameter check");
 }
 
+/* Rows without an object may be filled with -1. */
+static void
+test_padding (void)
+{
+  gfloat rows[100][6];
+  for (guint i = 0; i < 100; i++)
+    for (guint k = 0; k < 6; k++)
+      rows[i][k] = -1;
+  memcpy (rows[0], (const gfloat[]){ 40, 30, 100, 130, 0.9f, 3 }, sizeof rows[0]);
+  SlDecoderConfig config = table_config (DIMS (1, 100, 6));
+  g_autoptr (SlDecoding) decoding = sl_decoding_new (NULL, &config, NULL);
+  g_assert_cmpuint (sl_decoding_run (decoding, (const void *const[]){ rows })->n_detections, ==, 1);
+  g_assert_cmpstr (sl_decoding_contradiction (decoding), ==, NULL);
+}
+
 /* What the numbers decide is said once. */
 static void
 test_choice (void)
@@ -500,6 +515,12 @@ test_other_decoders (void)
   SlDecoderConfig config = table_config (DIMS (1, 100, 4));
   config_add (&config, SL_DTYPE_F32, DIMS (1, 100, 2), 0, 0);
   assert_asks ("detr", &config, (const void *const[]){ boxes, scores }, "no middles and sizes of 0..1", "state decoder=detections");
+  for (guint i = 0; i < 100; i++)
+    memcpy (boxes[i], (const gfloat[]){ (gfloat) i / 200, 0.1f, (gfloat) i / 200 + 0.3f, 0.4f }, sizeof boxes[i]);
+  assert_asks ("detr,activation=none", &config, (const void *const[]){ boxes, scores }, "no middles and sizes",
+               "decoder=detections for corners");
+  for (guint i = 0; i < 100; i++)
+    memcpy (boxes[i], (const gfloat[]){ 40, 30, 100, 130 }, sizeof boxes[i]);
   const gfloat count = 100;
   gfloat classes[100] = { 0 }, confidences[100] = { 0.9f };
   config = table_config (DIMS (1, 100, 4));
@@ -632,6 +653,7 @@ main (int argc, char **argv)
   g_test_add_func ("/evidence/parts", test_parts);
   g_test_add_func ("/evidence/queries", test_queries);
   g_test_add_func ("/evidence/stated", test_stated);
+  g_test_add_func ("/evidence/padding", test_padding);
   g_test_add_func ("/evidence/choice", test_choice);
   g_test_add_func ("/evidence/other_decoders", test_other_decoders);
   g_test_add_func ("/evidence/pictures", test_pictures);
