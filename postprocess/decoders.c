@@ -311,14 +311,14 @@ check (SlDecoding *decoding, const void *const *data)
     g_string_truncate (why, 0);
     decode (decoding, data);
   }
-  decoding->with_results += decoding->result->n_detections > 0;
+  decoding->with_results += decoding->result->n_detections + decoding->result->n_classes > 0;
   g_clear_pointer (&decoding->contradiction, g_free);
   if (first != SL_CHECK_CONTRADICTS && sl_plausible_result (decoding->result, why))
     return;
   decoding->contradiction =
     g_strdup_printf ("decoder %s: %s%s", decoder->name, why->str,
                      first == SL_CHECK_CONTRADICTS ? ""
-                                                   : "; expected other parameters of the decoder, or another one "
+                                                   : "; expected other parameters of the decoder (activation=, units=), or another one "
                                                      "(docs/predictions.md lists them; sightline infer gives the numbers)");
   clear_result (decoding);
 }
