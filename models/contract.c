@@ -435,18 +435,38 @@ sl_contract_new (const char *path, const SlGraph *graph, const SlModelMetadata *
   return g_steal_pointer (&contract);
 }
 
+/* (transfer full): what to state for an input that is known by its name, with a blank before it; "" for any other. */
+static char *
+hint_of_input (const SlContract *contract, const SlTensorInfo *input)
+{
+  g_autofree char *name = g_ascii_strdown (input->name != NULL ? input->name : "", -1);
+  const gint32 width = contract->image.width, height = contract->image.height;
+  if (!contract->image.valid)
+    return g_strdup ("");
+  if (strstr (name, "target_size") != NULL || strstr (name, "orig_size") != NULL || strstr (name, "original_size") != NULL)
+    return g_strdup_printf ("; it is the size, width and height, in whose pixels boxes are: state that of the model's input, "
+                            "--fixed-inputs '%s=%d,%d', and not the frame's: boxes follow to the frame by themselves",
+                            input->name, width, height);
+  if (strcmp (name, "im_shape") == 0)
+    return g_strdup_printf ("; they are the size of the model's input, height and width, and a factor: state --fixed-inputs "
+                            "'im_shape=%d,%d;scale_factor=1'",
+                            height, width);
+  return g_strdup ("");
+}
+
 gboolean
 sl_contract_require_one_input (const SlContract *contract, GError **error)
 {
   if (contract->n_inputs == 1)
     return TRUE;
   g_autofree char *others = sl_tensor_infos_describe (contract->inputs + 1, contract->n_inputs - 1);
+  g_autofree char *hint = hint_of_input (contract, &contract->inputs[1]);
   g_set_error (
     error, SL_ERROR, SL_ERROR_CONTRACT,
     "%s: beside '%s' the model has %u input%s, '%s'%s: %s: state what %s, as 'fixed-inputs=1=FILE.npy' or '1=0.5' (property of slinfer and "
-    "slpredict, option --fixed-inputs, line under [sightline] of %s.modelinfo)",
+    "slpredict, option --fixed-inputs, line under [sightline] of %s.modelinfo)%s",
     contract->model, contract->inputs[0].name, contract->n_inputs - 1, contract->n_inputs > 2 ? "s" : "", contract->inputs[1].name,
-    contract->n_inputs > 2 ? ", ..." : "", others, contract->n_inputs > 2 ? "they are" : "it is", contract->model);
+    contract->n_inputs > 2 ? ", ..." : "", others, contract->n_inputs > 2 ? "they are" : "it is", contract->model, hint);
   return FALSE;
 }
 

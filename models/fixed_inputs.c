@@ -22,7 +22,10 @@
 /* Channels of an input that is a picture and one more. */
 #define CHANNELS 4
 #define LAST_CHANNEL "[3]"
-#define SYNTAX "expected INPUT=VALUE with ';' between, INPUT a number or a name, VALUE a number or a file, such as 1=style.npy"
+/* Numbers of an input that are stated one by one. */
+#define MOST_NUMBERS 64
+#define SYNTAX \
+  "expected INPUT=VALUE with ';' between, INPUT a number or a name, VALUE a number, numbers with ',' between or a file, such as 1=style.npy"
 
 typedef struct
 {
@@ -52,11 +55,26 @@ is_number (const char *value, gdouble *number)
   return end != value && *end == '\0' && isfinite (*number);
 }
 
+/* How many numbers @value is, with ',' between; 0 where it is something else. @numbers: (nullable) */
+static guint
+read_numbers (const char *value, gdouble numbers[MOST_NUMBERS])
+{
+  g_auto (GStrv) pieces = g_strsplit (value, ",", MOST_NUMBERS + 1);
+  const guint n = g_strv_length (pieces);
+  gdouble number;
+  for (guint i = 0; i < n && i < MOST_NUMBERS; i++) {
+    if (!is_number (g_strstrip (pieces[i]), &number))
+      return 0;
+    if (numbers != NULL)
+      numbers[i] = number;
+  }
+  return n <= MOST_NUMBERS ? n : 0;
+}
+
 static gboolean
 read_value (Fixed *fixed, const char *beside, GError **error)
 {
-  gdouble number;
-  if (is_number (fixed->value, &number))
+  if (read_numbers (fixed->value, NULL) > 0)
     return TRUE;
   g_autofree char *folder = beside != NULL && !g_path_is_absolute (fixed->value) ? g_path_get_dirname (beside) : NULL;
   g_autofree char *path = folder != NULL ? g_build_filename (folder, fixed->value, NULL) : g_strdup (fixed->value);
@@ -165,12 +183,15 @@ static gboolean
 fill (const Fixed *fixed, const SlTensor *tensor, guint8 *data, gsize size, GError **error)
 {
   const gsize element = sl_dtype_size (tensor->dtype);
-  gdouble number;
   if (fixed->bytes == NULL) {
-    if (!is_number (fixed->value, &number) || !store_number (tensor, number, data))
-      return bad_value (fixed, tensor, "a number that it cannot hold", error);
-    for (gsize at = element; at < size; at += element)
-      memcpy (data + at, data, element);
+    gdouble numbers[MOST_NUMBERS];
+    const guint n = read_numbers (fixed->value, numbers);
+    g_autofree char *got_numbers = g_strdup_printf ("%u numbers", n);
+    if (n == 0 || (n > 1 && n != size / element))
+      return bad_value (fixed, tensor, got_numbers, error);
+    for (gsize i = 0; i < size / element; i++)
+      if (!store_number (tensor, numbers[n > 1 ? i : 0], data + i * element))
+        return bad_value (fixed, tensor, "a number that it cannot hold", error);
     return TRUE;
   }
   SlTensorInfo info;

@@ -247,6 +247,21 @@ settings_changed (SlPostprocess *self)
   return stale;
 }
 
+/* Whether the numbers of the frame can be what the decoder takes them for. What they decided is told. */
+static gboolean
+agrees (SlPostprocess *self)
+{
+  const SlContract *contract = sl_tensor_caps_contract (self->tensor_caps);
+  g_autoptr (GError) error = NULL;
+  g_autofree char *choice = sl_decoding_take_choice (self->tensors.decoding);
+  if (choice != NULL)
+    GST_ELEMENT_INFO (self, STREAM, DECODE, ("%s", choice), (NULL));
+  if (sl_decoding_agrees (self->tensors.decoding, contract != NULL ? contract->model : NULL, &error))
+    return TRUE;
+  sl_element_report (GST_ELEMENT (self), error);
+  return FALSE;
+}
+
 static GstFlowReturn
 fail_buffer (SlPostprocess *self, GstBuffer *buffer, SlTensorMappingStatus status)
 {
@@ -654,7 +669,9 @@ take_tensors (SlPostprocess *self, GstBuffer *buffer)
   SlPredictionView prediction = { 0 };
   const SlFrameMeta *meta = sl_buffer_get_frame_meta (buffer);
   SlTensorMappingStatus status = decode (self, buffer, meta, &prediction);
-  GstFlowReturn flow = status == SL_TENSOR_MAPPING_OK ? negotiate (self, meta) : fail_buffer (self, buffer, status);
+  GstFlowReturn flow = status != SL_TENSOR_MAPPING_OK ? fail_buffer (self, buffer, status)
+                       : !agrees (self)               ? GST_FLOW_ERROR
+                                                      : negotiate (self, meta);
   if (flow != GST_FLOW_OK) {
     gst_buffer_unref (buffer);
     return flow;

@@ -31,6 +31,7 @@ typedef struct _SlDecoding SlDecoding;
  * @label_names: (nullable): the @n_labels names, NULL where they leave one out; read while the decoder is opened
  * @input_width, @input_height: pixels of the model's input, 0 = unknown
  * @params: (nullable): string -> string, the decoder's own parameters (documented in its file)
+ * @named: whether it is opened by its name, and not chosen by the tensors; sl_decoding_new() sets it
  * @decoder: the row that is opened, for functions that several rows have; sl_decoding_new() sets it
  */
 typedef struct
@@ -45,8 +46,17 @@ typedef struct
   const char *const *label_names;
   gint32 input_width, input_height;
   GHashTable *params;
+  gboolean named;
   const SlDecoder *decoder;
 } SlDecoderConfig;
+
+/** What the numbers of a frame say of the way in which they are read. SL_CHECK_CHANGED: they are read in another way from now on. */
+typedef enum
+{
+  SL_CHECK_FITS,
+  SL_CHECK_CHANGED,
+  SL_CHECK_CONTRADICTS
+} SlCheck;
 
 /**
  * SlDecoder:
@@ -58,12 +68,15 @@ typedef struct
  * @threshold: used where the user states none
  * @matches: (nullable): whether it can decode these tensors without being named; NULL = it is only named
  * @unmatched: (nullable): why it does not match tensors of its shape unless it is named, a clause; NULL = there is no such reason
+ * @likely: (nullable): whether a message may propose it for tensors that it takes when it is named; NULL = it may
  * @open: checks @config and returns the decoder's state, or NULL with a message naming expected and got
  * @decode: fills @result from @data (one pointer per tensor, aligned to its elements); tolerates NaN, infinities and any code
  * @close: frees the state
  * @classes: (nullable): number of classes the tensors have, 0 = they do not say
  * @ids: (nullable): fills in what GStreamer's own tensor decoders call each tensor, by the tensor-id registry; only where one of them decodes
  *   the same
+ * @check: (nullable): after @decode, on the first frames: whether the numbers can be what they were taken for; what contradicts, and which
+ *   reading fits, is appended to @why. postprocess/plausible.h has what decoders share
  * @note: (nullable): what the decoder took for granted, a sentence for `sightline inspect`; NULL = nothing
  */
 struct _SlDecoder
@@ -76,25 +89,33 @@ struct _SlDecoder
   gfloat threshold;
   gboolean (*matches) (const SlDecoderConfig *config);
   const char *(*unmatched) (const SlDecoderConfig *config);
+  gboolean (*likely) (const SlDecoderConfig *config);
   gpointer (*open) (const SlDecoderConfig *config, GError **error);
   void (*decode) (gpointer state, const void *const *data, SlResult *result);
   void (*close) (gpointer state);
   guint (*classes) (const SlDecoderConfig *config);
   void (*ids) (gconstpointer state, const char *ids[SL_MAX_IO]);
   const char *(*note) (gconstpointer state);
+  SlCheck (*check) (gpointer state, const void *const *data, GString *why);
 };
 
 /** sl_decoding_new: opens decoder @name, which may be a plug-in's or the path of one (postprocess/plugin.h), or the first of the table that
  *  matches when NULL. Parameters may follow the name and win over
  *  those of @config: "yolo,preset=v5,iou-threshold=0.6"; a value may hold commas. One that the decoder does not take is
- *  SL_ERROR_ARGUMENT; one of @config that no decoder takes is, too. "threshold" and those that exporters write into models
- *  ("task", "stride", "imgsz", "kpt_shape") are always taken. */
+ *  SL_ERROR_ARGUMENT; one of @config that no decoder takes is, too. "threshold", "check" (no: numbers are not looked at, and decoded
+ *  whatever they are) and those that exporters write into models ("task", "stride", "imgsz", "kpt_shape") are always taken. */
 SlDecoding *sl_decoding_new (const char *name, const SlDecoderConfig *config, GError **error);
 /** sl_decoding_new_row: opens @decoder, which need not be in the table and takes the parameters of @config, whatever they are. */
 SlDecoding *sl_decoding_new_row (const SlDecoder *decoder, const SlDecoderConfig *config, GError **error);
 void sl_decoding_free (SlDecoding *decoding);
-/** sl_decoding_run: (transfer none): valid until the next run. One thread at a time; allocates nothing. */
+/** sl_decoding_run: (transfer none): valid until the next run. One thread at a time; allocates nothing after the first frames, on which it looks
+ *  whether the numbers can be what the decoder takes them for. */
 const SlResult *sl_decoding_run (SlDecoding *decoding, const void *const *data);
+/** sl_decoding_contradiction: (transfer none) (nullable): why the numbers of the last run cannot be what the decoder takes them for, and what to
+ *  state: a sentence; its result is then empty. */
+const char *sl_decoding_contradiction (const SlDecoding *decoding);
+/** sl_decoding_take_choice: (transfer full) (nullable): once: what the numbers decided that nothing states, a sentence for the log. */
+char *sl_decoding_take_choice (SlDecoding *decoding);
 const SlDecoder *sl_decoding_decoder (const SlDecoding *decoding);
 /** sl_decoding_threshold: the lowest confidence that it reports. */
 double sl_decoding_threshold (const SlDecoding *decoding);

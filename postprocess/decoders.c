@@ -10,10 +10,12 @@
 #include "base/kept.h"
 #include "sightline/error.h"
 #include "postprocess/params.h"
+#include "postprocess/plausible.h"
 #include "postprocess/plugin.h"
 
-/* The parameter. */
+/* Parameters of every decoder. */
 #define THRESHOLD "threshold"
+#define CHECK "check"
 
 struct _SlDecoding
 {
@@ -22,10 +24,14 @@ struct _SlDecoding
   SlResult *result;
   guint classes;
   gfloat threshold;
+  gboolean checked;             /* of this table, and nothing states otherwise */
+  guint frames, with_results;   /* looked at so far */
+  GString *why;                 /* room for either */
+  char *contradiction, *choice; /* (nullable) */
 };
 
-/* What every decoder takes: its threshold, and what models say of themselves that no decoder needs to know. */
-static const char *const model_params[] = { THRESHOLD, "task", "stride", "imgsz", "kpt_shape", NULL };
+/* What every decoder takes: its threshold, whether numbers are checked, and what models say of themselves that no decoder needs to know. */
+static const char *const model_params[] = { THRESHOLD, CHECK, "task", "stride", "imgsz", "kpt_shape", NULL };
 
 /* For finding out which decoder it is, whose own threshold then counts. */
 #define ANY_THRESHOLD 0.5f
@@ -70,10 +76,12 @@ check_config (const SlDecoderConfig *config, GError **error)
   return TRUE;
 }
 
-/* Whether @decoder takes the tensors when it is named. */
+/* Whether @decoder takes the tensors when it is named, and may be right. */
 static gboolean
 would_take (const SlDecoder *decoder, const SlDecoderConfig *config)
 {
+  if (decoder->matches == NULL || (decoder->likely != NULL && !decoder->likely (config)))
+    return FALSE;
   gpointer state = decoder->open (config, NULL);
   if (state != NULL)
     decoder->close (state);
@@ -94,8 +102,9 @@ refuse_all (const SlDecoderConfig *config, GError **error)
     why = decoders[i]->unmatched != NULL ? decoders[i]->unmatched (config) : NULL;
   if (why != NULL)
     g_string_append_printf (text, " unnamed, because %s", why);
-  for (guint i = G_N_ELEMENTS (decoders); i-- > 0 && n < MOST_SUGGESTED;)
-    if (decoders[i]->matches != NULL && would_take (decoders[i], config))
+  const gboolean names_some = why != NULL && strstr (why, "decoder=") != NULL;
+  for (guint i = G_N_ELEMENTS (decoders); i-- > 0 && n < MOST_SUGGESTED && !names_some;)
+    if (would_take (decoders[i], config))
       g_string_append_printf (text, "%sdecoder=%s", n++ == 0 ? "; try " : " or ", decoders[i]->name);
   if (left_out[0] != NULL)
     g_string_append (text, "; perhaps the one that does " SL_LEFT_OUT);
@@ -190,6 +199,9 @@ open_decoding (const SlDecoder *decoder, SlDecoderConfig *config, gfloat thresho
   if (threshold == SL_OWN_THRESHOLD && !sl_decoder_param_double (config, THRESHOLD, (double) decoder->threshold, 0, 1, &chosen, error))
     return NULL;
   config->threshold = (gfloat) chosen;
+  gboolean checked;
+  if (!sl_decoder_param_bool (config, CHECK, TRUE, &checked, error))
+    return NULL;
   gpointer state = decoder->open (config, error);
   if (state == NULL)
     return NULL;
@@ -197,7 +209,10 @@ open_decoding (const SlDecoder *decoder, SlDecoderConfig *config, gfloat thresho
   decoding->decoder = decoder;
   decoding->state = state;
   decoding->threshold = config->threshold;
+  for (guint i = 0; i < G_N_ELEMENTS (decoders); i++)
+    decoding->checked = decoding->checked || (checked && decoders[i] == decoder);
   decoding->result = g_new0 (SlResult, 1);
+  decoding->why = g_string_sized_new (256);
   decoding->classes = decoder->classes != NULL ? decoder->classes (config) : 0;
   return decoding;
 }
@@ -230,6 +245,7 @@ sl_decoding_new (const char *name, const SlDecoderConfig *config, GError **error
   copy_params (stated, params);
   SlDecoderConfig with_params = *config;
   with_params.params = params;
+  with_params.named = bare != NULL;
   if (config->threshold == SL_OWN_THRESHOLD)
     with_params.threshold = ANY_THRESHOLD;
   const SlDecoder *decoder = with_params.decoder = find_decoder (bare, &with_params, error);
@@ -253,11 +269,14 @@ sl_decoding_free (SlDecoding *decoding)
     return;
   decoding->decoder->close (decoding->state);
   g_free (decoding->result);
+  g_string_free (decoding->why, TRUE);
+  g_free (decoding->contradiction);
+  g_free (decoding->choice);
   g_free (decoding);
 }
 
-const SlResult *
-sl_decoding_run (SlDecoding *decoding, const void *const *data)
+static void
+clear_result (SlDecoding *decoding)
 {
   decoding->result->n_detections = 0;
   decoding->result->n_classes = 0;
@@ -268,8 +287,70 @@ sl_decoding_run (SlDecoding *decoding, const void *const *data)
   decoding->result->picture = (SlPicture){ 0 };
   decoding->result->vector = (SlVector){ 0 };
   decoding->result->outputs = (SlOutputs){ 0 };
+  decoding->result->highest = 0;
+}
+
+static void
+decode (SlDecoding *decoding, const void *const *data)
+{
+  clear_result (decoding);
   decoding->decoder->decode (decoding->state, data, decoding->result);
+}
+
+/* Looks whether the numbers of a frame can be what they were taken for. */
+static void
+check (SlDecoding *decoding, const void *const *data)
+{
+  const SlDecoder *decoder = decoding->decoder;
+  GString *why = g_string_truncate (decoding->why, 0);
+  const SlCheck first = decoder->check != NULL ? decoder->check (decoding->state, data, why) : SL_CHECK_FITS;
+  decoding->frames++;
+  if (first == SL_CHECK_CHANGED) {
+    g_free (decoding->choice);
+    decoding->choice = g_strdup_printf ("decoder %s: %s", decoder->name, why->str);
+    g_string_truncate (why, 0);
+    decode (decoding, data);
+  }
+  decoding->with_results += decoding->result->n_detections + decoding->result->n_classes > 0;
+  g_clear_pointer (&decoding->contradiction, g_free);
+  if (first != SL_CHECK_CONTRADICTS && sl_plausible_result (decoding->result, why))
+    return;
+  decoding->contradiction =
+    g_strdup_printf ("decoder %s: %s%s", decoder->name, why->str,
+                     first == SL_CHECK_CONTRADICTS ? ""
+                                                   : "; expected other parameters of the decoder (activation=, units=), or another one "
+                                                     "(docs/predictions.md lists them; sightline infer gives the numbers)");
+  clear_result (decoding);
+}
+
+/* Decoders that are not of this table are their writers' business. */
+static gboolean
+is_checked (const SlDecoding *decoding)
+{
+  return decoding->checked && decoding->frames < SL_PLAUSIBLE_MOST_FRAMES && decoding->with_results < SL_PLAUSIBLE_FRAMES;
+}
+
+const SlResult *
+sl_decoding_run (SlDecoding *decoding, const void *const *data)
+{
+  decode (decoding, data);
+  if (is_checked (decoding))
+    check (decoding, data);
+  else
+    g_clear_pointer (&decoding->contradiction, g_free);
   return decoding->result;
+}
+
+const char *
+sl_decoding_contradiction (const SlDecoding *decoding)
+{
+  return decoding->contradiction;
+}
+
+char *
+sl_decoding_take_choice (SlDecoding *decoding)
+{
+  return g_steal_pointer (&decoding->choice);
 }
 
 const SlDecoder *

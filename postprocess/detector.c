@@ -82,6 +82,7 @@ void
 sl_detector_select (SlDetector *self)
 {
   self->n_candidates = 0;
+  self->highest = 0;
   if (self->ranks != NULL)
     sl_select_codes (self->ranks, self->n, self->lowest, &self->top);
   else
@@ -91,6 +92,7 @@ sl_detector_select (SlDetector *self)
 gboolean
 sl_detector_add (SlDetector *self, const gfloat corners[4], gfloat confidence, gint32 label_id, guint32 origin)
 {
+  self->highest = isfinite (confidence) ? MAX (self->highest, confidence) : self->highest;
   const SlDetection box = { corners[0], corners[1], corners[2], corners[3], MIN (confidence, 1), label_id, 0, 0 };
   if (self->n_candidates == self->top.capacity || !isfinite (box.x_min) || !isfinite (box.y_min) || !isfinite (box.x_max)
       || !isfinite (box.y_max) || !isfinite (confidence) || !(box.x_max > box.x_min) || !(box.y_max > box.y_min))
@@ -129,6 +131,7 @@ sl_detector_keep (const SlDetector *self, guint n, SlResult *result)
   for (guint i = 0; i < n; i++)
     result->detections[i] = self->candidates[self->kept[i]];
   result->n_detections = n;
+  result->highest = self->highest;
 }
 
 SlDetectedPoint *

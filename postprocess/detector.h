@@ -28,6 +28,7 @@ G_BEGIN_DECLS
  * @scores: else the score; not a number or infinite = not there; @threshold passes
  * @top: after sl_detector_select(): indices of the best, best first
  * @candidates, @origins: boxes added, and the candidate each came from
+ * @highest: score that was added, before it is limited to 1
  * @kept: after sl_detector_finish(): index into @candidates of each detection of the result
  */
 typedef struct
@@ -36,7 +37,7 @@ typedef struct
   guint8 *ranks;
   gfloat *scores;
   guint lowest;
-  gfloat threshold;
+  gfloat threshold, highest;
   SlTopK top;
   SlDetection *candidates;
   guint32 *origins;

@@ -106,9 +106,10 @@ typedef struct
   const void *const *data;
 } SlOutputs;
 
-/** Filled by a decoder, best first; memory is allocated once and reused for every frame. */
+/** Filled by a decoder, best first; memory is allocated once and reused for every frame. @highest: the highest score as the tensor has it. */
 typedef struct
 {
+  gfloat highest;
   guint n_detections, n_classes, n_keypoints;
   SlDetection detections[SL_MAX_RESULTS];
   SlClass classes[SL_MAX_RESULTS];

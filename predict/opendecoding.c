@@ -108,6 +108,19 @@ sl_decoding_vector_note (const SlDecoding *decoding, const SlContract *contract,
   return told ? sl_decoding_note (decoding) : NULL;
 }
 
+gboolean
+sl_decoding_agrees (SlDecoding *decoding, const char *model, GError **error)
+{
+  const char *contradiction = sl_decoding_contradiction (decoding), *colon = model != NULL ? ": " : "";
+  g_autofree char *choice = sl_decoding_take_choice (decoding);
+  model = model != NULL ? model : "";
+  if (choice != NULL)
+    g_info ("%s%s%s", model, colon, choice);
+  if (contradiction != NULL)
+    g_set_error (error, SL_ERROR, SL_ERROR_CONTRACT, "%s%s%s", model, colon, contradiction);
+  return contradiction == NULL;
+}
+
 GPtrArray *
 sl_decoding_class_names (const SlDecoding *decoding, const SlLabels *labels)
 {

@@ -46,6 +46,10 @@ const char *sl_decoding_scores_decoder (const SlDecoding *decoding, const SlCont
  *  (nullable) name that one: who expected labels is to be told. */
 const char *sl_decoding_vector_note (const SlDecoding *decoding, const SlContract *contract, const char *stated);
 
+/** sl_decoding_agrees: after sl_decoding_run(): FALSE with SL_ERROR_CONTRACT when the numbers cannot be what the decoder takes them for. What they
+ *  decided is logged, once. @model: (nullable): for messages */
+gboolean sl_decoding_agrees (SlDecoding *decoding, const char *model, GError **error);
+
 /** sl_decoding_class_names: (transfer full): what classes 0, 1, ... are called, NULL for those called by their number. The names live as
  *  long as @labels (nullable). */
 GPtrArray *sl_decoding_class_names (const SlDecoding *decoding, const SlLabels *labels);

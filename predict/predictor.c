@@ -505,6 +505,8 @@ predict (SlPredictor *self, const SlFrame *frame, GError **error)
   const gint64 run = g_get_monotonic_time ();
   const SlResult *result = sl_decoding_run (self->decoding, (const void *const *) self->outputs);
   const gint64 end = g_get_monotonic_time ();
+  if (!sl_decoding_agrees (self->decoding, sl_model_path (self->model), error))
+    return NULL;
   const SlLatency latency = { .age = end - start, .preprocess = made - start, .inference = run - made, .decode = end - run };
   return collect (self, result, frame, &latency);
 }

@@ -398,6 +398,33 @@ print_operators (void)
     printf ("%s\n", names[i]);
 }
 
+/* What `sightline predict` makes of @picture with the same options, which are those in @argv but inspect's own. It looks whether the numbers can
+ * be what the decoder takes them for. */
+static int
+predict_picture (int argc, char **argv, const char *model, const char *picture)
+{
+  static const char *const own[] = { "--json", "-j", "--nodes", "--passes", NULL };
+  const SlCommand *predict = sl_command_load ("predict");
+  g_autoptr (GPtrArray) arguments = g_ptr_array_new ();
+  gboolean json = FALSE;
+  g_ptr_array_add (arguments, (gpointer) "predict");
+  for (gint i = 1; i < argc; i++) {
+    json = json || g_str_equal (argv[i], "--json") || g_str_equal (argv[i], "-j");
+    if (g_str_equal (argv[i], "--picture"))
+      i++;
+    else if (!g_str_has_prefix (argv[i], "--picture=") && !g_strv_contains (own, argv[i]) && strcmp (argv[i], model) != 0)
+      g_ptr_array_add (arguments, argv[i]);
+  }
+  if (json)
+    g_ptr_array_add (arguments, (gpointer) "--json");
+  g_ptr_array_add (arguments, (gpointer) "--model");
+  g_ptr_array_add (arguments, (gpointer) model);
+  g_ptr_array_add (arguments, (gpointer) picture);
+  g_ptr_array_add (arguments, NULL);
+  fflush (stdout);
+  return predict != NULL ? predict->run ((gint) arguments->len - 1, (char **) arguments->pdata) : SL_EXIT_FAILED;
+}
+
 static int
 run_inspect (int argc, char **argv)
 {
@@ -405,6 +432,9 @@ run_inspect (int argc, char **argv)
   g_auto (GStrv) rest = NULL;
   g_autoptr (GError) error = NULL;
   g_auto (Report) report = { 0 };
+  g_autofree char *picture = NULL;
+  g_autofree char **given = g_memdup2 (argv, (gsize) argc * sizeof *argv); /* which parsing takes options from */
+  const gint n_given = argc;
   gboolean json = FALSE, passes = FALSE, operators = FALSE, nodes = FALSE, needs = FALSE;
   const GOptionEntry entries[] = {
     { "operators", 0, 0, G_OPTION_ARG_NONE, &operators, "List the operators that run, without a MODEL", NULL },
@@ -412,6 +442,8 @@ run_inspect (int argc, char **argv)
     { "nodes", 0, 0, G_OPTION_ARG_NONE, &nodes, "Show each node, by the name of its result in the file", NULL },
     { "needs", 0, 0, G_OPTION_ARG_NONE, &needs,
       "List what a build keeps that is for the MODELs alone, as meson's option operators reads it", NULL },
+    { "picture", 0, 0, G_OPTION_ARG_FILENAME, &picture,
+      "Run the model on a picture, too, as predict does, and see whether its numbers can be what the decoder takes them for", "FILE" },
     { "passes", 0, 0, G_OPTION_ARG_NONE, &passes, "Show what each rewrite of the graph changed", NULL },
     { NULL }
   };
@@ -455,6 +487,8 @@ run_inspect (int argc, char **argv)
     if (passes)
       print_passes (&report);
   }
+  if (status == SL_EXIT_OK && picture != NULL)
+    status = predict_picture (n_given, given, options.model, picture);
 done:
   sl_model_options_clear (&options);
   return status;

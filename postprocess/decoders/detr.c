@@ -6,8 +6,9 @@
  *
  * Parameters:
  *   activation   softmax: a query has one class, and the last of C is "no object"; sigmoid: each class of each query counts by itself;
- *                none: likewise, and the numbers are probabilities. Told by the number of labels, by C = 92 (COCO's ids and "no object")
- *                and by the operators that make the numbers; else sigmoid, as all but the first DETR have it.
+ *                none: likewise, and the numbers are probabilities. Told by the number of labels, by C = 92 (COCO's ids and "no object"),
+ *                by the names that RF-DETR's exporter writes, by the operators that make the numbers, and by the numbers; else sigmoid, as all
+ *                but the first DETR have it. Where sigmoids are one more than there are labels, the last is of no class (RF-DETR).
  */
 #include <math.h>
 
@@ -15,11 +16,15 @@
 #include "postprocess/decoders.h"
 #include "postprocess/detector.h"
 #include "postprocess/params.h"
+#include "postprocess/plausible.h"
+#include "postprocess/tensor_role.h"
 
 /* Published networks have 100 to 900 queries, in whole hundreds, as no SSD has anchors. */
 #define QUERIES_STEP 100
 #define QUERIES_MAX 1000
 #define COCO_IDS 91
+/* Queries that are looked at. */
+#define MOST_QUERIES 64
 
 static const char *const params[] = { "activation", NULL };
 static const char *const activations[] = { "told", "softmax", "sigmoid", "none", NULL };
@@ -43,6 +48,14 @@ typedef struct
   SlDetector detector;
 } State;
 
+/* @states: the first is what parameters, names and labels say, the others what the numbers may say. */
+typedef struct
+{
+  State *states[3];
+  guint n, chosen;
+  gboolean stated, named; /* the activation; the tensors, as the first DETR's are */
+} Readings;
+
 /* Boxes are the second of two tensors of 4 columns. */
 static gboolean
 find_tensors (const SlDecoderConfig *config, guint *boxes, guint *logits)
@@ -56,18 +69,42 @@ find_tensors (const SlDecoderConfig *config, guint *boxes, guint *logits)
          && sl_values_readable (l->dtype) && sl_decoder_elements (b) / 4 == sl_decoder_elements (l) / sl_decoder_columns (l);
 }
 
+/* RF-DETR's exporter calls boxes "dets" and logits "labels". */
+static gboolean
+are_rf_detr (const SlTensorInfo *boxes, const SlTensorInfo *logits)
+{
+  return g_strcmp0 (boxes->name, "dets") == 0 && g_strcmp0 (logits->name, "labels") == 0;
+}
+
+static gboolean
+are_named (const SlTensorInfo *boxes, const SlTensorInfo *logits)
+{
+  return sl_tensor_is_named (boxes, "pred_boxes") && sl_tensor_is_named (logits, "logits");
+}
+
 static gboolean
 matches (const SlDecoderConfig *config)
 {
   guint boxes, logits;
   if (!find_tensors (config, &boxes, &logits))
     return FALSE;
+  if (are_named (&config->tensors[boxes], &config->tensors[logits]) || are_rf_detr (&config->tensors[boxes], &config->tensors[logits]))
+    return TRUE;
   const guint queries = sl_decoder_elements (&config->tensors[boxes]) / 4;
   return queries % QUERIES_STEP == 0 && queries <= QUERIES_MAX;
 }
 
+/* No more queries are published. */
 static gboolean
-find_activation (const SlDecoderConfig *config, const SlTensorInfo *logits, Activation *activation, GError **error)
+likely (const SlDecoderConfig *config)
+{
+  guint boxes, logits;
+  return find_tensors (config, &boxes, &logits) && sl_decoder_elements (&config->tensors[boxes]) / 4 <= QUERIES_MAX;
+}
+
+static gboolean
+find_activation (const SlDecoderConfig *config, const SlTensorInfo *boxes, const SlTensorInfo *logits, Activation *activation,
+                 GError **error)
 {
   guint stated;
   if (!sl_decoder_param_choice (config, "activation", activations, &stated, error))
@@ -77,6 +114,8 @@ find_activation (const SlDecoderConfig *config, const SlTensorInfo *logits, Acti
     *activation = (Activation) stated;
   else if (logits->values == SL_VALUES_PROBABILITIES || logits->values == SL_VALUES_SHARES)
     *activation = NONE;
+  else if (are_rf_detr (boxes, logits))
+    *activation = SIGMOID;
   else if (config->n_labels > 0 ? columns == config->n_labels + 1 : columns == COCO_IDS + 1)
     *activation = SOFTMAX;
   else
@@ -90,49 +129,83 @@ find_activation (const SlDecoderConfig *config, const SlTensorInfo *logits, Acti
   return FALSE;
 }
 
+/* How many of @columns numbers a query are of classes. */
+static guint
+count_classes (const SlDecoderConfig *config, guint columns, Activation activation)
+{
+  const gboolean spare = config->n_labels > 0 && columns == config->n_labels + 1;
+  return columns - (activation == SOFTMAX || spare);
+}
+
 static guint
 classes (const SlDecoderConfig *config)
 {
   guint boxes, logits;
   Activation activation;
-  if (!find_tensors (config, &boxes, &logits) || !find_activation (config, &config->tensors[logits], &activation, NULL))
+  if (!find_tensors (config, &boxes, &logits)
+      || !find_activation (config, &config->tensors[boxes], &config->tensors[logits], &activation, NULL))
     return 0;
-  return sl_decoder_columns (&config->tensors[logits]) - (activation == SOFTMAX);
+  return count_classes (config, sl_decoder_columns (&config->tensors[logits]), activation);
+}
+
+static void
+state_free (State *state)
+{
+  sl_detector_clear (&state->detector);
+  g_free (state);
 }
 
 static void
 close_detr (gpointer opened)
 {
-  State *state = opened;
-  sl_detector_clear (&state->detector);
-  g_free (state);
+  Readings *readings = opened;
+  for (guint i = 0; i < readings->n; i++)
+    state_free (readings->states[i]);
+  g_free (readings);
+}
+
+static State *
+state_new (const SlDecoderConfig *config, guint boxes, guint logits, Activation activation, GError **error)
+{
+  State *state = g_new0 (State, 1);
+  state->boxes_at = boxes;
+  state->logits_at = logits;
+  state->columns = sl_decoder_columns (&config->tensors[logits]);
+  state->n = sl_decoder_elements (&config->tensors[boxes]) / 4;
+  state->activation = activation;
+  state->classes = count_classes (config, state->columns, activation);
+  sl_values_init (&state->boxes, &config->tensors[boxes], SL_SCORES_PLAIN);
+  sl_values_init (&state->logits, &config->tensors[logits], activation == SIGMOID ? SL_SCORES_SIGMOID : SL_SCORES_PLAIN);
+  state->raw_threshold = sl_values_raw_threshold (&state->logits, config->threshold);
+  const guint candidates = activation == SOFTMAX ? state->n : state->n * state->classes;
+  if (sl_detector_init (&state->detector, config, candidates, NULL, 1, error))
+    return state;
+  state_free (state);
+  return NULL;
 }
 
 static gpointer
 open_detr (const SlDecoderConfig *config, GError **error)
 {
   guint boxes, logits;
+  Activation activation;
   if (!find_tensors (config, &boxes, &logits))
     return sl_decoder_refuse (config, "detr", "tensors logits[1,N,classes] and boxes[1,N,4] of uint8, int8 or float32", error);
-  State *state = g_new0 (State, 1);
-  state->boxes_at = boxes;
-  state->logits_at = logits;
-  state->columns = sl_decoder_columns (&config->tensors[logits]);
-  state->n = sl_decoder_elements (&config->tensors[boxes]) / 4;
-  if (!find_activation (config, &config->tensors[logits], &state->activation, error)) {
-    close_detr (state);
+  if (!find_activation (config, &config->tensors[boxes], &config->tensors[logits], &activation, error))
     return NULL;
-  }
-  state->classes = state->columns - (state->activation == SOFTMAX);
-  sl_values_init (&state->boxes, &config->tensors[boxes], SL_SCORES_PLAIN);
-  sl_values_init (&state->logits, &config->tensors[logits], state->activation == SIGMOID ? SL_SCORES_SIGMOID : SL_SCORES_PLAIN);
-  state->raw_threshold = sl_values_raw_threshold (&state->logits, config->threshold);
-  const guint candidates = state->activation == SOFTMAX ? state->n : state->n * state->classes;
-  if (!sl_detector_init (&state->detector, config, candidates, NULL, 1, error)) {
-    close_detr (state);
+  State *state = state_new (config, boxes, logits, activation, error);
+  if (state == NULL)
     return NULL;
+  Readings *readings = g_new0 (Readings, 1);
+  readings->states[readings->n++] = state;
+  readings->stated = g_strcmp0 (sl_decoder_param (config, "activation"), "told") != 0 && sl_decoder_param (config, "activation") != NULL;
+  readings->named = are_named (&config->tensors[boxes], &config->tensors[logits]);
+  for (Activation other = SOFTMAX; other <= NONE; other++) {
+    const gboolean fits = other != SOFTMAX || (state->columns > 1 && (config->n_labels == 0 || state->columns == config->n_labels + 1));
+    if (other != activation && fits && config->tensors[logits].dtype == SL_DTYPE_F32)
+      readings->states[readings->n++] = state_new (config, boxes, logits, other, NULL);
   }
-  return state;
+  return readings;
 }
 
 /* The best class of query @row, "no object" left out; @sum becomes that of all exponentials, relative to the largest logit @top. */
@@ -172,17 +245,20 @@ score_queries (State *state, const void *logits)
 static void
 score_classes (State *state, const void *logits)
 {
-  const gsize n = (gsize) state->n * state->classes;
-  for (gsize i = 0; i < n; i++) {
-    const gboolean may_count = state->logits.quantised || sl_values_float (logits, i) >= state->raw_threshold;
-    state->detector.scores[i] = may_count ? sl_values_get (&state->logits, logits, i) : -1;
-  }
+  gfloat *score = state->detector.scores;
+  for (guint row = 0; row < state->n; row++)
+    for (guint c = 0; c < state->classes; c++) {
+      const gsize i = (gsize) row * state->columns + c;
+      const gboolean may_count = state->logits.quantised || sl_values_float (logits, i) >= state->raw_threshold;
+      *score++ = may_count ? sl_values_get (&state->logits, logits, i) : -1;
+    }
 }
 
 static void
 decode_detr (gpointer opened, const void *const *data, SlResult *result)
 {
-  State *state = opened;
+  const Readings *readings = opened;
+  State *state = readings->states[readings->chosen];
   SlDetector *detector = &state->detector;
   const void *logits = data[state->logits_at];
   if (state->activation == SOFTMAX)
@@ -203,14 +279,114 @@ decode_detr (gpointer opened, const void *const *data, SlResult *result)
   sl_detector_finish (detector, FALSE, result);
 }
 
+/* Whether boxes are middles and sizes of 0..1: those of the queries that were found lie on the picture. */
+static gboolean
+boxes_fit (const State *state, const void *const *data, GString *why)
+{
+  const guint n = MIN (state->detector.top.count, MOST_QUERIES);
+  const SlRows rows = { &state->boxes, data[state->boxes_at], state->n, 4, 4, 1, NULL, 0 };
+  SlBoxCount all = { 0 };
+  SlColumn column;
+  guint bad = 0;
+  for (guint i = 0; i < n; i++) {
+    const guint row =
+      state->activation == SOFTMAX ? state->detector.top.items[i].index : state->detector.top.items[i].index / state->classes;
+    gfloat box[4];
+    for (guint k = 0; k < 4; k++)
+      box[k] = sl_rows_get (&rows, row, k);
+    bad += isfinite (box[0] + box[1] + box[2] + box[3]) && !sl_plausible_box (box, SL_BOX_CENTRE, 1, 1);
+  }
+  for (guint row = 0; row < state->n; row++) {
+    gfloat box[4];
+    for (guint k = 0; k < 4; k++)
+      box[k] = sl_rows_get (&rows, row, k);
+    sl_plausible_count_box (&all, box, SL_BOX_CENTRE, 1, 1, 0);
+  }
+  sl_plausible_column (&rows, 0, &column, NULL);
+  if (2 * bad <= n && sl_plausible_boxes (&all, SL_BOX_CENTRE, TRUE) && !(column.n > 0 && column.high > SL_LARGEST_FRACTION))
+    return TRUE;
+  g_string_append_printf (
+    why, "boxes are no middles and sizes of 0..1 (their first numbers are %g..%g): state decoder=detections for corners or pixels",
+    (double) column.low, (double) column.high);
+  return FALSE;
+}
+
+/* Whether the numbers of classes can be what @state takes them for. */
+static gboolean
+scores_fit (const Readings *readings, const State *state, const void *logits, GString *why)
+{
+  const SlValues plain = { 0 };
+  const SlRows rows = { state->activation == SIGMOID && !state->logits.quantised ? &plain : &state->logits,
+                        logits,
+                        state->n,
+                        state->columns,
+                        state->columns,
+                        1,
+                        NULL,
+                        0 };
+  const guint n = sl_rows_count (&rows);
+  guint last = 0, sure = 0;
+  gfloat low = INFINITY, high = -INFINITY;
+  if (state->logits.quantised)
+    return TRUE;
+  for (guint i = 0; i < n; i++) {
+    const guint row = sl_rows_at (&rows, i);
+    const gfloat none = sl_rows_get (&rows, row, state->columns - 1);
+    gfloat best = -INFINITY;
+    for (guint c = 0; c < state->columns; c++) {
+      const gfloat number = sl_rows_get (&rows, row, c);
+      low = fminf (low, number);
+      high = fmaxf (high, number);
+      best = c + 1 < state->columns ? fmaxf (best, number) : best;
+    }
+    last += none > best && none > 0;
+    sure += fmaxf (none, best) > 0;
+  }
+  const gboolean shares = low >= 0 && high <= 1 && low < high;
+  const gboolean fits = state->activation == NONE      ? low >= -0.05f && high <= 1.05f
+                        : state->activation == SIGMOID ? !shares && (readings->named || state->columns < 2 || 2 * last <= n)
+                                                       : !shares && (readings->named || 2 * last >= n || 2 * sure > n);
+  if (!fits && why != NULL && (shares || state->activation == NONE))
+    g_string_append_printf (why, "numbers of classes are %g..%g", (double) low, (double) high);
+  else if (!fits && why != NULL)
+    g_string_append_printf (why, "in %u of %u queries the last number is the highest, as \"no object\" is with softmax alone", last, n);
+  return fits;
+}
+
+static SlCheck
+check (gpointer opened, const void *const *data, GString *why)
+{
+  Readings *readings = opened;
+  const State *state = readings->states[readings->chosen];
+  if (!boxes_fit (state, data, why))
+    return SL_CHECK_CONTRADICTS;
+  if (scores_fit (readings, state, data[state->logits_at], why))
+    return SL_CHECK_FITS;
+  for (guint i = 0; i < readings->n; i++) {
+    const State *other = readings->states[i];
+    if (other == state || !scores_fit (readings, other, data[state->logits_at], NULL))
+      continue;
+    g_string_append_printf (why, "%s decoder=detr,activation=%s", readings->stated ? ": state" : ": taken for",
+                            activations[other->activation]);
+    if (readings->stated)
+      return SL_CHECK_CONTRADICTS;
+    readings->chosen = i;
+    return SL_CHECK_CHANGED;
+  }
+  g_string_append (why, "; expected another activation= of decoder=detr, or another decoder");
+  return SL_CHECK_CONTRADICTS;
+}
+
 const SlDecoder sl_decoder_detr = {
   .name = "detr",
   .description = "logits[1,N,classes] and boxes[1,N,4] of the N queries of DETR, RT-DETR and their like",
   .params = params,
   .threshold = 0.5f,
   .matches = matches,
+  .likely = likely,
   .open = open_detr,
   .decode = decode_detr,
   .close = close_detr,
   .classes = classes,
+  .check = check,
 };

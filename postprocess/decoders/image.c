@@ -15,6 +15,7 @@
 #include "postprocess/values.h"
 
 #define SMALLEST_SIDE 8
+#define SMALLEST_MAP 32
 #define MOST_BYTES (1u << 28)
 
 static const char *const params[] = { "range", "colour", NULL };
@@ -44,6 +45,23 @@ matches (const SlDecoderConfig *config)
 {
   SlPictureShape shape;
   return find_shape (config, &shape) && shape.channels == 3 && shape.width >= SMALLEST_SIDE && shape.height >= SMALLEST_SIDE;
+}
+
+/* One number a pixel: what it may be by its size. */
+static const char *
+unmatched (const SlDecoderConfig *config)
+{
+  SlPictureShape shape;
+  if (!find_shape (config, &shape) || shape.channels != 1 || shape.width < SMALLEST_MAP || shape.height < SMALLEST_MAP)
+    return NULL;
+  const guint width = (guint) MAX (config->input_width, 1), height = (guint) MAX (config->input_height, 1);
+  if (config->input_width > 0 && shape.width > width && shape.width % width == 0 && shape.height % height == 0
+      && shape.width / width == shape.height / height)
+    return "one number a pixel and a whole multiple of the input's size are a gray picture, as super resolution gives it "
+           "(decoder=image,range=0,1)";
+  return config->tensors[0].rank == 3 ? "one number a pixel may be depth (decoder=image,range=frame), a mask of scores "
+                                        "(decoder=segmentation) or a gray picture (decoder=image,range=0,1)"
+                                      : NULL;
 }
 
 static guint8
@@ -146,6 +164,7 @@ const SlDecoder sl_decoder_image = {
   .description = "a picture such as uint8[1,384,384,3] or float32[1,3,224,224]",
   .params = params,
   .matches = matches,
+  .unmatched = unmatched,
   .open = open_image,
   .decode = decode_image,
   .close = close_image,

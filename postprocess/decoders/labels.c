@@ -206,6 +206,7 @@ report (const State *state, SlResult *result, guint32 index, double confidence)
   SlClass *found = &result->classes[result->n_classes++];
   found->label_id = (gint32) MIN ((gint64) index + state->offset, G_MAXINT32);
   found->confidence = (gfloat) fmin (confidence, 1);
+  result->highest = MAX (result->highest, (gfloat) confidence);
 }
 
 /* Index into the table of the code of class @i. */

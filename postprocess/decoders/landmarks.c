@@ -20,6 +20,7 @@
 #include "postprocess/values.h"
 
 #define FEWEST_POINTS 2
+#define MANY_POINTS 8
 
 static const char *const params[] = { "point-size", "units", "activation", NULL };
 /* Models known by how many numbers they have. */
@@ -154,6 +155,20 @@ read_parameters (State *state, const SlDecoderConfig *config, GError **error)
   return TRUE;
 }
 
+/* Points are the largest tensor, and nothing is counted. */
+static gboolean
+likely (const SlDecoderConfig *config)
+{
+  State state = { 0 };
+  if (!find_tensors (config, &state))
+    return FALSE;
+  for (guint t = 0; t < config->n_tensors; t++)
+    if (sl_decoder_elements (&config->tensors[t]) > state.n || config->tensors[t].dtype == SL_DTYPE_I32
+        || config->tensors[t].dtype == SL_DTYPE_I64)
+      return FALSE;
+  return TRUE;
+}
+
 static gpointer
 open_landmarks (const SlDecoderConfig *config, GError **error)
 {
@@ -269,6 +284,25 @@ close_landmarks (gpointer opened)
   g_free (opened);
 }
 
+/* Points of anything are at places of their own. */
+static SlCheck
+check (gpointer opened, const void *const *data, GString *why)
+{
+  State *state = opened;
+  const guint n = state->n / state->point_size;
+  guint same = 0;
+  for (guint k = 1; k < n; k++) {
+    const gsize at = (gsize) k * state->point_size, before = at - state->point_size;
+    same += sl_values_get (&state->values, data[state->points_at], at) == sl_values_get (&state->values, data[state->points_at], before)
+            && sl_values_get (&state->values, data[state->points_at], at + 1)
+                 == sl_values_get (&state->values, data[state->points_at], before + 1);
+  }
+  if (n < MANY_POINTS || 2 * same < n || state->values.quantised || !(find_presence (state, data) >= state->threshold))
+    return SL_CHECK_FITS;
+  g_string_append_printf (why, "%u of %u points are where the one before is, so they are no points; expected another decoder", same, n);
+  return SL_CHECK_CONTRADICTS;
+}
+
 const SlDecoder sl_decoder_landmarks = {
   .name = "landmarks",
   .description = "a vector of points of one face, hand or body, such as float32[1,1404], and possibly whether there is one, float32[1,1]",
@@ -276,8 +310,10 @@ const SlDecoder sl_decoder_landmarks = {
   .names_of = names_of,
   .threshold = 0.5f,
   .matches = matches,
+  .likely = likely,
   .open = open_landmarks,
   .decode = decode_landmarks,
   .close = close_landmarks,
   .classes = classes,
+  .check = check,
 };

@@ -29,6 +29,9 @@ static const char *const params[] = { "background-offset", "activation", "backgr
 static const char *const background_names[] = { "background", "__background__", "bg",    "void",   "unlabeled", "unlabelled",
                                                 "unknown",    "none",           "other", "others", "nothing",   NULL };
 
+/* Cells that are looked at. */
+#define MOST_CHECKED 4096
+
 typedef struct
 {
   SlDtype dtype;
@@ -38,6 +41,7 @@ typedef struct
   gboolean told; /* the background by labels or classes, since nothing states it */
   gfloat threshold;
   SlValues values; /* scores only */
+  gboolean watch;  /* that they are scores nothing but the shape says */
   guint8 *classes;
 } State;
 
@@ -160,6 +164,8 @@ open_segmentation (const SlDecoderConfig *config, GError **error)
   state->offset = offset;
   state->background = background ? 0 : SL_NO_BACKGROUND;
   state->told = sl_decoder_param (config, "background") == NULL;
+  state->watch = !config->named && state->dtype == SL_DTYPE_F32 && shape.channels > 1 && shape.channels != config->n_labels
+                 && config->tensors[0].values != SL_VALUES_SHARES && sl_decoder_param (config, "activation") == NULL;
   state->threshold = config->threshold;
   if (!state->is_map)
     sl_values_init (&state->values, &config->tensors[0], activation == 1 ? SL_SCORES_SIGMOID : SL_SCORES_PLAIN);
@@ -275,6 +281,43 @@ note (gconstpointer opened)
                                 : "no class is the background (decoder segmentation,background=yes where class 0 is)";
 }
 
+/* A map for each class may be proposed, and a mask of whole numbers; one map of other numbers may be anything. */
+static gboolean
+likely (const SlDecoderConfig *config)
+{
+  SlPictureShape shape;
+  return find_shape (config, &shape) && (shape.channels > 1 || is_map (&config->tensors[0], &shape));
+}
+
+/* Logits of classes lead out of 0..1, and shares of classes add up to 1; the channels of pictures do neither. */
+static SlCheck
+check (gpointer opened, const void *const *data, GString *why)
+{
+  const State *state = opened;
+  const SlPictureShape *shape = &state->shape;
+  const gsize n = (gsize) shape->width * shape->height, step = 1 + n / MOST_CHECKED;
+  gsize looked = 0, odd = 0;
+  for (gsize i = 0; i < n && state->watch; i += step) {
+    gfloat sum = 0;
+    for (guint c = 0; c < shape->channels; c++) {
+      const gfloat number = sl_values_float (data[0], i * shape->cell_step + c * shape->channel_step);
+      if (!(number >= 0 && number <= 1))
+        return SL_CHECK_FITS;
+      sum += number;
+    }
+    looked++;
+    odd += fabsf (sum - 1) > 0.05f;
+  }
+  if (2 * odd <= looked)
+    return SL_CHECK_FITS;
+  g_string_append_printf (
+    why,
+    "the %u numbers of a cell are 0..1 and do not add up to 1, so they may be a picture or maps, and no classes: state "
+    "decoder=segmentation,activation=none where they are scores of classes; decoder=none gives the numbers",
+    shape->channels);
+  return SL_CHECK_CONTRADICTS;
+}
+
 const SlDecoder sl_decoder_segmentation = {
   .name = "segmentation",
   .description = "a mask of classes such as int64[1,513,513], or scores such as uint8[1,257,257,21] or float32[1,21,512,512]",
@@ -282,9 +325,11 @@ const SlDecoder sl_decoder_segmentation = {
   .threshold = 0.5f,
   .matches = matches,
   .unmatched = unmatched,
+  .likely = likely,
   .open = open_segmentation,
   .decode = decode_segmentation,
   .close = close_segmentation,
   .classes = classes,
   .note = note,
+  .check = check,
 };

@@ -4,7 +4,8 @@
  * x_max in 0..1 of the input), classes[1,N], scores[1,N] and count[1]. Non-maximum suppression is already done.
  *
  * Converters write them in one of two orders, told apart by where the boxes are: boxes, classes, scores, count
- * (TensorFlow 1) or scores, boxes, count, classes (TensorFlow 2). Parameter "order" names any other one;
+ * (TensorFlow 1) or scores, boxes, count, classes (TensorFlow 2). Names of tensors ("detection_scores") tell any order; else numbers tell scores
+ * from classes. Parameter "order" states it;
  * "background-offset" is an integer added to every class, -1 where class 0 is a background; "score-calibration": see calibration.h.
  * Rows with a NaN, an infinite corner, no area or an impossible class are never reported.
  */
@@ -15,7 +16,12 @@
 #include "postprocess/calibration.h"
 #include "postprocess/decoders.h"
 #include "postprocess/params.h"
+#include "postprocess/plausible.h"
+#include "postprocess/tensor_role.h"
 #include "postprocess/topk.h"
+
+/* Coordinates beyond this cannot be fractions of the input. */
+#define LARGEST_FRACTION 4
 
 typedef enum
 {
@@ -48,6 +54,8 @@ typedef struct
   gfloat threshold;
   SlTopK top;
   SlCalibration *calibration; /* (nullable) */
+  gfloat highest;             /* score of the frame, before it is limited to 1 */
+  gboolean stated;            /* a parameter or names say which tensor is which */
 } State;
 
 static gboolean
@@ -85,6 +93,40 @@ all_floats (const SlDecoderConfig *config)
   return config->n_tensors == N_ROLES;
 }
 
+/* The order that names tell. */
+static gboolean
+read_names (const SlDecoderConfig *config, guint order[N_ROLES])
+{
+  static const SlTensorRole roles[N_ROLES] = { SL_TENSOR_BOXES, SL_TENSOR_CLASSES, SL_TENSOR_SCORES, SL_TENSOR_COUNT };
+  guint seen = 0;
+  for (guint t = 0; t < N_ROLES; t++)
+    for (guint role = 0; role < N_ROLES; role++)
+      if (sl_tensor_role (&config->tensors[t]) == roles[role]) {
+        order[role] = t;
+        seen |= 1u << role;
+      }
+  return seen == (1u << N_ROLES) - 1;
+}
+
+/* Any order: boxes and count have shapes of their own. Which of the others are scores the numbers tell. */
+static gboolean
+search_order (const SlDecoderConfig *config, guint order[N_ROLES])
+{
+  for (guint boxes = 0; boxes < N_ROLES; boxes++)
+    for (guint count = 0; count < N_ROLES; count++) {
+      guint others[N_ROLES], n = 0;
+      for (guint t = 0; t < N_ROLES && boxes != count; t++)
+        if (t != boxes && t != count)
+          others[n++] = t;
+      const guint found[N_ROLES] = { boxes, others[0], others[1], count };
+      if (boxes != count && order_fits (config, found)) {
+        memcpy (order, found, sizeof found);
+        return TRUE;
+      }
+    }
+  return FALSE;
+}
+
 static gboolean
 find_order (const SlDecoderConfig *config, guint order[N_ROLES])
 {
@@ -93,12 +135,14 @@ find_order (const SlDecoderConfig *config, guint order[N_ROLES])
     return FALSE;
   if (text != NULL)
     return parse_order (text, order) && order_fits (config, order);
+  if (read_names (config, order) && order_fits (config, order))
+    return TRUE;
   for (guint i = 0; i < G_N_ELEMENTS (known_orders); i++)
     if (order_fits (config, known_orders[i])) {
       memcpy (order, known_orders[i], sizeof known_orders[i]);
       return TRUE;
     }
-  return FALSE;
+  return search_order (config, order);
 }
 
 static gboolean
@@ -123,8 +167,8 @@ open_ssd (const SlDecoderConfig *config, GError **error)
     g_autofree char *got = sl_decoder_describe (config);
     const char *text = sl_decoder_param (config, "order");
     g_set_error (error, SL_ERROR, SL_ERROR_SHAPE,
-                 "decoder ssd: expected float32 tensors boxes[1,N,4], classes[1,N], scores[1,N], count[1], or the same in the order "
-                 "scores, boxes, count, classes, or in that of the parameter \"order\" (%s), got %s",
+                 "decoder ssd: expected float32 tensors boxes[1,N,4], classes[1,N], scores[1,N], count[1] in any order, or in that of the "
+                 "parameter \"order\" (%s), got %s",
                  text != NULL ? text : "not set", got);
     return NULL;
   }
@@ -138,6 +182,8 @@ open_ssd (const SlDecoderConfig *config, GError **error)
   memcpy (state->tensor, order, sizeof order);
   state->n = sl_decoder_elements (&config->tensors[order[ROLE_SCORES]]);
   state->offset = offset;
+  guint named[N_ROLES];
+  state->stated = sl_decoder_param (config, "order") != NULL || read_names (config, named);
   state->threshold = config->threshold;
   state->top.capacity = MIN (config->max_results, state->n);
   state->top.items = g_new (SlRanked, state->top.capacity);
@@ -164,7 +210,7 @@ row_count (const State *state, const void *const *data)
 
 /* FALSE for a row that describes no object. */
 static gboolean
-read_row (const State *state, const void *const *data, guint row, SlDetection *found)
+read_row (State *state, const void *const *data, guint row, SlDetection *found)
 {
   const guint8 *boxes = data[state->tensor[ROLE_BOXES]];
   gfloat class_id = load_float (data[state->tensor[ROLE_CLASSES]], row);
@@ -180,6 +226,7 @@ read_row (const State *state, const void *const *data, guint row, SlDetection *f
     score = (gfloat) sl_calibration_apply (state->calibration, found->label_id, (double) score);
   if (!(score >= state->threshold))
     return FALSE;
+  state->highest = MAX (state->highest, score);
   found->confidence = MIN (score, 1);
   return found->label_id >= 0 && isfinite (found->x_min) && isfinite (found->y_min) && isfinite (found->x_max) && isfinite (found->y_max)
          && found->x_max > found->x_min && found->y_max > found->y_min;
@@ -192,6 +239,7 @@ decode_ssd (gpointer opened, const void *const *data, SlResult *result)
   guint rows = row_count (state, data);
   SlDetection found;
   state->top.count = 0;
+  state->highest = 0;
   for (guint row = 0; row < rows; row++)
     if (read_row (state, data, row, &found))
       sl_top_k_push (&state->top, found.confidence, row);
@@ -199,6 +247,7 @@ decode_ssd (gpointer opened, const void *const *data, SlResult *result)
   for (guint i = 0; i < state->top.count; i++)
     read_row (state, data, state->top.items[i].index, &result->detections[i]);
   result->n_detections = state->top.count;
+  result->highest = state->highest;
 }
 
 static void
@@ -216,6 +265,57 @@ ids (gconstpointer opened, const char *found[SL_MAX_IO])
   const State *state = opened;
   for (guint role = 0; role < N_ROLES; role++)
     found[state->tensor[role]] = role_ids[role];
+}
+
+static gboolean
+roles_fit (const State *state, guint scores, guint classes_at, const void *const *data, GString *why)
+{
+  static const SlValues plain = { 0 };
+  const guint n = row_count (state, data);
+  const SlRows score_rows = { &plain, data[scores], n, 1, 1, 1, NULL, 0 }, class_rows = { &plain, data[classes_at], n, 1, 1, 1, NULL, 0 };
+  SlColumn column;
+  sl_plausible_column (&score_rows, 0, &column, NULL);
+  const gboolean are_scores = sl_plausible_scores (&column, &score_rows, scores, NULL);
+  if (are_scores)
+    sl_plausible_column (&class_rows, 0, &column, NULL);
+  if (are_scores && sl_plausible_classes (&column, classes_at, NULL))
+    return TRUE;
+  if (why != NULL)
+    g_string_append_printf (why, "tensor %u, taken for %s, holds numbers %g..%g", are_scores ? classes_at : scores,
+                            are_scores ? "classes" : "scores", (double) column.low, (double) column.high);
+  return FALSE;
+}
+
+static SlCheck
+check (gpointer opened, const void *const *data, GString *why)
+{
+  State *state = opened;
+  const guint scores = state->tensor[ROLE_SCORES], labels = state->tensor[ROLE_CLASSES];
+  SlColumn column;
+  const SlValues plain = { 0 };
+  const SlRows boxes = { &plain, data[state->tensor[ROLE_BOXES]], row_count (state, data), 4, 4, 1, NULL, 0 };
+  for (guint k = 0; k < 4; k++) {
+    sl_plausible_column (&boxes, k, &column, NULL);
+    if (column.n == 0 || column.high <= LARGEST_FRACTION)
+      continue;
+    g_string_append_printf (why, "boxes reach to %g, so they are no fractions of 0..1: state decoder=detections", (double) column.high);
+    return SL_CHECK_CONTRADICTS;
+  }
+  if (roles_fit (state, scores, labels, data, why))
+    return SL_CHECK_FITS;
+  if (!roles_fit (state, labels, scores, data, NULL)) {
+    g_string_append (why, "; expected another order= of decoder=ssd, or another decoder");
+    return SL_CHECK_CONTRADICTS;
+  }
+  g_string_append_printf (why,
+                          state->stated ? ": state order= of decoder=ssd with tensor %u as scores and tensor %u as classes"
+                                        : ": tensor %u is taken for scores and tensor %u for classes (order= of decoder=ssd states it)",
+                          labels, scores);
+  if (state->stated)
+    return SL_CHECK_CONTRADICTS;
+  state->tensor[ROLE_SCORES] = labels;
+  state->tensor[ROLE_CLASSES] = scores;
+  return SL_CHECK_CHANGED;
 }
 
 static const char *
@@ -237,4 +337,5 @@ const SlDecoder sl_decoder_ssd = {
   .classes = classes,
   .ids = ids,
   .note = note,
+  .check = check,
 };

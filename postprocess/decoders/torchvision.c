@@ -17,10 +17,14 @@
 #include "postprocess/decoders.h"
 #include "postprocess/detector.h"
 #include "postprocess/params.h"
+#include "postprocess/plausible.h"
 #include "postprocess/topk.h"
 #include "postprocess/values.h"
 
 static const char *const params[] = { "background-offset", NULL };
+
+/* Where boxes may end, in sides of the input. */
+#define FARTHEST 1.15f
 
 /** Of a tensor that is not there. */
 #define NONE G_MAXUINT
@@ -38,6 +42,7 @@ typedef struct
   gboolean wide; /* labels are int64 */
   gint offset;
   gfloat threshold, width, height;
+  gfloat highest; /* score of the frame, before it is limited to 1 */
   SlTopK top;
   guint *rows; /* of the detections */
   SlBoxMasks masks;
@@ -184,7 +189,7 @@ read_label (const State *state, const void *labels, guint row)
 
 /* FALSE for a row that describes no object. */
 static gboolean
-read_row (const State *state, const void *const *data, guint row, SlDetection *found)
+read_row (State *state, const void *const *data, guint row, SlDetection *found)
 {
   gfloat corners[4], score;
   memcpy (corners, (const guint8 *) data[state->roles.boxes] + row * sizeof corners, sizeof corners);
@@ -195,6 +200,7 @@ read_row (const State *state, const void *const *data, guint row, SlDetection *f
   found->y_min = corners[1] / state->height;
   found->x_max = corners[2] / state->width;
   found->y_max = corners[3] / state->height;
+  state->highest = MAX (state->highest, score);
   found->confidence = MIN (score, 1);
   found->label_id = read_label (state, data[state->roles.labels], row);
   return found->label_id >= 0 && isfinite (found->x_min) && isfinite (found->y_min) && isfinite (found->x_max) && isfinite (found->y_max)
@@ -230,11 +236,13 @@ decode_torchvision (gpointer opened, const void *const *data, SlResult *result)
   State *state = opened;
   SlDetection found;
   state->top.count = 0;
+  state->highest = 0;
   for (guint row = 0; row < state->roles.n; row++)
     if (read_row (state, data, row, &found))
       sl_top_k_push (&state->top, found.confidence, row);
   sl_top_k_sort (&state->top);
   result->n_detections = state->top.count;
+  result->highest = state->highest;
   for (guint i = 0; i < state->top.count; i++) {
     state->rows[i] = state->top.items[i].index;
     result->detections[i] = (SlDetection){ 0 };
@@ -248,6 +256,41 @@ decode_torchvision (gpointer opened, const void *const *data, SlResult *result)
     return;
   sl_box_masks_run (&state->masks, data[state->roles.masks], state->rows, result);
   result->masks = state->masks.masks;
+}
+
+/* Boxes are corners in pixels: fractions, or middles and sizes, are another decoder's. */
+static SlCheck
+check (gpointer opened, const void *const *data, GString *why)
+{
+  State *state = opened;
+  gfloat highest = 0, x_max = 0, y_max = 0;
+  guint flat = 0;
+  for (guint i = 0; i < state->top.count; i++) {
+    gfloat box[4];
+    memcpy (box, (const guint8 *) data[state->roles.boxes] + state->rows[i] * sizeof box, sizeof box);
+    x_max = MAX (x_max, box[2]);
+    y_max = MAX (y_max, box[3]);
+    highest = MAX (x_max, y_max);
+  }
+  if (x_max > FARTHEST * state->width || y_max > FARTHEST * state->height) {
+    g_string_append_printf (
+      why,
+      "boxes reach to %g,%g in an input of %gx%g pixels, so they are in pixels of another picture: where the model has an "
+      "input such as orig_target_sizes, state the size of its picture, %g,%g; else state imgsz=",
+      (double) x_max, (double) y_max, (double) state->width, (double) state->height, (double) state->width, (double) state->height);
+    return SL_CHECK_CONTRADICTS;
+  }
+  for (guint row = 0; row < state->roles.n; row++) {
+    gfloat box[4], score;
+    memcpy (box, (const guint8 *) data[state->roles.boxes] + row * sizeof box, sizeof box);
+    memcpy (&score, (const guint8 *) data[state->roles.scores] + row * sizeof score, sizeof score);
+    flat += score >= state->threshold && isfinite (box[0] + box[1] + box[2] + box[3]) && !sl_plausible_box_has_size (box, SL_BOX_CORNERS);
+  }
+  if ((state->top.count == 0 || highest > SL_LARGEST_FRACTION) && flat <= state->top.count)
+    return SL_CHECK_FITS;
+  g_string_append (why, flat > state->top.count ? "boxes have no size as corners: state decoder=detections,box=xywh"
+                                                : "boxes are fractions of 0..1, no pixels: state decoder=detections,units=normalised");
+  return SL_CHECK_CONTRADICTS;
 }
 
 static void
@@ -270,4 +313,5 @@ const SlDecoder sl_decoder_torchvision = {
   .decode = decode_torchvision,
   .close = close_torchvision,
   .classes = classes,
+  .check = check,
 };

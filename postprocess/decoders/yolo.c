@@ -9,6 +9,7 @@
  * yolo_shape.h for them.
  */
 #include <math.h>
+#include <string.h>
 
 #include "sightline/error.h"
 #include "postprocess/classmax.h"
@@ -18,12 +19,13 @@
 #include "postprocess/prototypes.h"
 #include "postprocess/rotated.h"
 #include "postprocess/decoders/yolo_shape.h"
+#include "postprocess/decoders/yolo_values.h"
 
 #define DEFAULT_IOU 0.45
-/* Coordinates beyond this cannot be fractions of the input. */
-#define LARGEST_FRACTION 2
 /* exp() of more than this is a box wider than any picture. */
 #define LARGEST_LOG 12
+/* Rows of the best scores whose numbers are looked at, beside those that are taken evenly. */
+#define MOST_PICKED 64
 
 /* One tensor's rows. */
 typedef struct
@@ -43,6 +45,27 @@ typedef struct
   SlYoloBoxes boxes; /* of this frame */
 } State;
 
+/* One reading of the tensors. @text: (nullable): the parameter that states it; NULL = the first, which parameters, labels and shapes tell */
+typedef struct
+{
+  State *state;
+  char *text;
+} Reading;
+
+/* @all: of Reading: the first, and those that values may tell. @best: room for a score of each row that is looked at */
+typedef struct
+{
+  GArray *all;
+  guint chosen;
+  gfloat *best;
+} Readings;
+
+static State *
+state_of (const Readings *readings, guint i)
+{
+  return g_array_index (readings->all, Reading, i).state;
+}
+
 /* Number of @channel in row @i, as stored at that place of the part. */
 static gsize
 place (const State *state, const Part *part, guint i, guint channel)
@@ -57,6 +80,14 @@ matches (const SlDecoderConfig *config)
   return sl_yolo_shape_find (&shape, config, NULL) && shape.certain;
 }
 
+/* There are more rows than numbers of a row, but of the few that suppression leaves. */
+static gboolean
+likely (const SlDecoderConfig *config)
+{
+  SlYoloShape shape;
+  return sl_yolo_shape_find (&shape, config, NULL) && (shape.end_to_end || shape.rows >= 2 * shape.channels);
+}
+
 static guint
 classes (const SlDecoderConfig *config)
 {
@@ -65,17 +96,29 @@ classes (const SlDecoderConfig *config)
 }
 
 static void
-close_yolo (gpointer opened)
+state_free (State *state)
 {
-  State *state = opened;
   sl_detector_clear (&state->detector);
   sl_prototypes_clear (&state->prototypes);
   g_free (state->turned);
   g_free (state);
 }
 
-static gpointer
-open_yolo (const SlDecoderConfig *config, GError **error)
+static void
+close_yolo (gpointer opened)
+{
+  Readings *readings = opened;
+  for (guint i = 0; i < readings->all->len; i++) {
+    state_free (state_of (readings, i));
+    g_free (g_array_index (readings->all, Reading, i).text);
+  }
+  g_array_unref (readings->all);
+  g_free (readings->best);
+  g_free (readings);
+}
+
+static State *
+state_new (const SlDecoderConfig *config, GError **error)
 {
   State *state = g_new0 (State, 1);
   if (!sl_yolo_shape_find (&state->shape, config, error)) {
@@ -97,7 +140,7 @@ open_yolo (const SlDecoderConfig *config, GError **error)
   state->raw_threshold = sl_values_raw_threshold (&state->parts[0].scores, config->threshold);
   const gboolean ranked = state->parts[0].scores.quantised && shape->n_parts == 1 && !shape->objectness && !shape->end_to_end;
   if (!sl_detector_init (&state->detector, config, first, ranked ? &state->parts[0].scores : NULL, DEFAULT_IOU, error)) {
-    close_yolo (state);
+    state_free (state);
     return NULL;
   }
   if (shape->turned) {
@@ -107,6 +150,49 @@ open_yolo (const SlDecoderConfig *config, GError **error)
   if (shape->n_coefficients > 0)
     sl_prototypes_init (&state->prototypes, &config->tensors[shape->prototypes], config->max_results);
   return state;
+}
+
+/* Adds the reading that @text, "KEY=VALUE", states, where tensors and labels allow it. */
+static void
+add_reading (Readings *readings, const SlDecoderConfig *config, const char *text)
+{
+  SlDecoderConfig stated = *config;
+  g_autoptr (GHashTable) params = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, g_free);
+  const char *equals = strchr (text, '=');
+  GHashTableIter iter;
+  gpointer key, value;
+  if (config->params != NULL)
+    for (g_hash_table_iter_init (&iter, config->params); g_hash_table_iter_next (&iter, &key, &value);)
+      g_hash_table_insert (params, g_strdup (key), g_strdup (value));
+  g_hash_table_insert (params, g_strndup (text, (gsize) (equals - text)), g_strdup (equals + 1));
+  stated.params = params;
+  State *state = state_new (&stated, NULL);
+  if (state == NULL)
+    return;
+  const SlYoloShape *first = &state_of (readings, 0)->shape, *shape = &state->shape;
+  if ((!shape->end_to_end && config->n_labels > 0 && shape->classes != config->n_labels) || shape->transposed != first->transposed
+      || shape->rows != first->rows || shape->channels != first->channels) {
+    state_free (state);
+    return;
+  }
+  state->shape.stated = first->stated;
+  g_array_append_val (readings->all, ((Reading){ state, g_strdup (text) }));
+}
+
+static gpointer
+open_yolo (const SlDecoderConfig *config, GError **error)
+{
+  State *state = state_new (config, error);
+  if (state == NULL)
+    return NULL;
+  Readings *readings = g_new0 (Readings, 1);
+  readings->all = g_array_new (FALSE, FALSE, sizeof (Reading));
+  g_array_append_val (readings->all, ((Reading){ state, NULL }));
+  readings->best = g_new (gfloat, state->parts[0].n + MOST_PICKED);
+  g_autoptr (GPtrArray) texts = sl_yolo_readings (config, &state->shape);
+  for (guint i = 0; i < texts->len; i++)
+    add_reading (readings, config, texts->pdata[i]);
+  return readings;
 }
 
 /* Highest class score of one row; -infinity when it is not a number. */
@@ -212,7 +298,8 @@ score_rows (State *state, const void *const *data)
     gfloat *scores = state->detector.scores + part->first;
     if (shape->end_to_end)
       for (guint i = 0; i < part->n; i++)
-        scores[i] = sl_values_get (&part->scores, data[t], place (state, part, i, 4));
+        scores[i] = sl_values_get (&part->scores, data[t], place (state, part, i, shape->score_at))
+                    * (shape->objectness_at > 0 ? sl_values_get (&part->scores, data[t], place (state, part, i, shape->objectness_at)) : 1);
     else if (shape->objectness)
       score_objects (state, part, data[t], scores);
     else
@@ -251,7 +338,7 @@ read_box (const State *state, const Part *part, const void *data, guint i, gfloa
 {
   gfloat box[4];
   for (guint k = 0; k < 4; k++)
-    box[k] = sl_values_get (&part->values, data, place (state, part, i, k));
+    box[k] = sl_values_get (&part->values, data, place (state, part, i, state->shape.first_box + (state->shape.y_first ? k ^ 1 : k)));
   if (state->boxes != SL_YOLO_BOXES_DECODED)
     place_in_cell (state, part->first + i, box);
   const gboolean xyxy = state->shape.corners;
@@ -282,7 +369,7 @@ add_candidate (State *state, const void *const *data, const SlRanked *ranked)
     return;
   read_box (state, part, tensor, i, corners);
   if (state->shape.end_to_end) {
-    const gfloat id = sl_values_get (&part->values, tensor, place (state, part, i, 5));
+    const gfloat id = sl_values_get (&part->values, tensor, place (state, part, i, state->shape.class_at));
     if (!(id > -0.5f && id < 1e6f))
       return;
     label = (guint) lrintf (fmaxf (id, 0));
@@ -315,7 +402,7 @@ in_pixels (const State *state)
     return state->shape.units == SL_YOLO_UNITS_PIXELS;
   for (guint i = 0; i < state->detector.n_candidates; i++) {
     const SlDetection *box = &state->detector.candidates[i];
-    if (box->x_max > LARGEST_FRACTION || box->y_max > LARGEST_FRACTION)
+    if (box->x_max > SL_LARGEST_FRACTION || box->y_max > SL_LARGEST_FRACTION)
       return TRUE;
   }
   return FALSE;
@@ -348,7 +435,7 @@ turn_candidates (State *state, const void *const *data, gboolean pixels)
 static void
 finish_turned (State *state, SlResult *result)
 {
-  if (state->shape.end_to_end)
+  if (!state->shape.suppress)
     sl_detector_finish (&state->detector, FALSE, result);
   else
     sl_rotated_suppress (&state->detector, state->turned, result);
@@ -408,7 +495,8 @@ add_masks (State *state, const void *const *data, const void *prototypes, SlResu
 static void
 decode_yolo (gpointer opened, const void *const *tensors, SlResult *result)
 {
-  State *state = opened;
+  const Readings *readings = opened;
+  State *state = state_of (readings, readings->chosen);
   const void *const *data = tensors + state->shape.first_part;
   SlDetector *detector = &state->detector;
   gfloat x_scale = 1, y_scale = 1;
@@ -427,17 +515,66 @@ decode_yolo (gpointer opened, const void *const *tensors, SlResult *result)
     y_scale = 1.0f / (gfloat) state->shape.height;
     sl_detector_scale (detector, x_scale, y_scale);
   }
-  sl_detector_finish (detector, !state->shape.end_to_end, result);
+  sl_detector_finish (detector, state->shape.suppress, result);
   if (state->shape.n_keypoints > 0)
     add_keypoints (state, data, x_scale, y_scale, result);
   if (state->shape.n_coefficients > 0)
     add_masks (state, data, tensors[state->shape.prototypes], result);
 }
 
+static gboolean
+fits (const Readings *readings, guint reading, const void *const *tensors, const guint32 *picked, guint n_picked, GString *why)
+{
+  const State *state = state_of (readings, reading);
+  const Part *part = &state->parts[0];
+  const SlYoloShape *shape = &state->shape;
+  const SlRows rows = { &part->values,
+                        tensors[shape->first_part],
+                        part->n,
+                        shape->channels,
+                        shape->transposed ? 1 : shape->channels,
+                        shape->transposed ? part->n : 1,
+                        picked,
+                        n_picked };
+  SlRows scores = rows;
+  scores.values = &part->scores;
+  return sl_yolo_fits (shape, &rows, &scores, readings->best, why);
+}
+
+/* What the numbers of a frame contradict is given up for the one reading that fits, unless a parameter states it. */
+static SlCheck
+check (gpointer opened, const void *const *tensors, GString *why)
+{
+  Readings *readings = opened;
+  const State *state = state_of (readings, readings->chosen);
+  guint32 picked[MOST_PICKED];
+  const guint n_picked = state->shape.n_parts == 1 ? MIN (state->detector.top.count, MOST_PICKED) : 0;
+  guint better = 0;
+  for (guint i = 0; i < n_picked; i++)
+    picked[i] = state->detector.top.items[i].index;
+  if (fits (readings, readings->chosen, tensors, picked, n_picked, why))
+    return SL_CHECK_FITS;
+  for (guint i = 1; i < readings->all->len && better == 0; i++)
+    if (i != readings->chosen && fits (readings, i, tensors, picked, n_picked, NULL))
+      better = i;
+  if (better == 0) {
+    g_string_append (
+      why, "; expected other parameters of decoder=yolo (columns=, objectness=, transposed=, keypoints=, box=), or another decoder");
+    return SL_CHECK_CONTRADICTS;
+  }
+  g_string_append_printf (why, "%s decoder=yolo,%s", state->shape.stated || readings->chosen > 0 ? ": state" : ": taken for",
+                          g_array_index (readings->all, Reading, better).text);
+  if (state->shape.stated || readings->chosen > 0)
+    return SL_CHECK_CONTRADICTS;
+  readings->chosen = better;
+  return SL_CHECK_CHANGED;
+}
+
 static const char *
 note (gconstpointer opened)
 {
-  const State *state = opened;
+  const Readings *readings = opened;
+  const State *state = state_of (readings, readings->chosen);
   return state->shape.by_values ? "boxes are taken for offsets from cells, as YOLOX writes them, where a size is negative, else as decoded "
                                   "(decoder yolo,boxes=grid or decoded states it)"
                                 : NULL;
@@ -449,9 +586,11 @@ const SlDecoder sl_decoder_yolo = {
   .params = sl_yolo_params,
   .threshold = 0.5f,
   .matches = matches,
+  .likely = likely,
   .open = open_yolo,
   .decode = decode_yolo,
   .close = close_yolo,
   .classes = classes,
   .note = note,
+  .check = check,
 };

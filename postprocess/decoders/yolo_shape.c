@@ -12,7 +12,11 @@
 #include "postprocess/prototypes.h"
 
 #define END_TO_END_CHANNELS 6
+#define SEVEN_COLUMNS 7
+#define FEWEST_KEYPOINTS 4
 #define MOST_END_TO_END_ROWS 1000
+/* A head that has a row for each cell has more. */
+#define FEWEST_CELLS 84
 /* Rows of a row's channels for the 80 classes of COCO, without and with objectness. */
 #define COCO_CLASSES 80
 /* Coefficients of masks of every model of the family so far. */
@@ -20,8 +24,16 @@
 /* A quantised coordinate that reaches beyond this is in pixels. */
 #define LARGEST_FRACTION 4
 
-const char *const sl_yolo_params[] = { "preset", "transposed", "objectness", "end-to-end", "box",   "boxes", "anchors",          "strides",
-                                       "units",  "activation", "keypoints",  "kpt_shape",  "masks", "angle", SL_DETECTOR_PARAMS, NULL };
+/* Numbers of a row that "columns" can name. */
+#define MOST_COLUMNS 64
+
+const char *const sl_yolo_params[] = { "preset",  "transposed",       "objectness", "end-to-end", "columns",   "box",       "boxes",
+                                       "anchors", "strides",          "units",      "activation", "keypoints", "kpt_shape", "masks",
+                                       "angle",   SL_DETECTOR_PARAMS, NULL };
+
+/* Parameters that say which columns a row has. */
+static const char *const column_params[] = { "preset", "transposed", "objectness", "end-to-end", "columns",
+                                             "box",    "boxes",      "keypoints",  "kpt_shape",  "angle" };
 
 typedef enum
 {
@@ -153,6 +165,54 @@ find_prototypes (const SlDecoderConfig *config, SlYoloShape *shape, Facts *facts
          != NULL;
 }
 
+/* The words of "columns". A box is one word for four numbers. */
+static gboolean
+read_columns (const SlDecoderConfig *config, SlYoloShape *shape, Facts *facts, GError **error)
+{
+  const char *text = sl_decoder_param (config, "columns");
+  g_auto (GStrv) words = g_strsplit (text != NULL ? text : "", ",", MOST_COLUMNS + 1);
+  guint at = 0, boxes = 0, scores = 0, classes = 0, objectness = 0;
+  gboolean good = TRUE;
+  if (text == NULL)
+    return TRUE;
+  for (guint i = 0; words[i] != NULL; i++) {
+    const char *word = g_strstrip (words[i]);
+    const gboolean centre = g_str_equal (word, "xywh"), y_first = g_str_equal (word, "y1x1y2x2");
+    if (centre || y_first || g_str_equal (word, "x1y1x2y2")) {
+      shape->first_box = at;
+      shape->corners = !centre;
+      shape->y_first = y_first;
+      boxes++;
+      at += 4;
+      continue;
+    }
+    if (g_str_equal (word, "score")) {
+      shape->score_at = at;
+      scores++;
+    } else if (g_str_equal (word, "class")) {
+      shape->class_at = at;
+      classes++;
+    } else if (g_str_equal (word, "objectness")) {
+      shape->objectness_at = at;
+      objectness++;
+    } else {
+      good = good && (g_str_equal (word, "image") || g_str_equal (word, "-"));
+    }
+    at++;
+  }
+  shape->channels = at;
+  facts->end_to_end = YES;
+  facts->transposed = facts->transposed == UNKNOWN ? NO : facts->transposed;
+  if (good && boxes == 1 && scores == 1 && classes == 1 && objectness <= 1 && (objectness == 0 || shape->objectness_at > 0))
+    return TRUE;
+  g_set_error (
+    error, SL_ERROR, SL_ERROR_ARGUMENT,
+    "decoder parameter columns: expected one of x1y1x2y2, y1x1y2x2 and xywh, one score, one class, and possibly objectness, image "
+    "and -, got '%s'",
+    text);
+  return FALSE;
+}
+
 static gboolean
 read_parameters (const SlDecoderConfig *config, SlYoloShape *shape, Facts *facts, GError **error)
 {
@@ -164,12 +224,13 @@ read_parameters (const SlDecoderConfig *config, SlYoloShape *shape, Facts *facts
   guint choice;
   if (!read_preset (config, shape, facts, error) || !read_answer (config, "transposed", &facts->transposed, error)
       || !read_answer (config, "objectness", &facts->objectness, error) || !read_answer (config, "end-to-end", &facts->end_to_end, error)
-      || !read_keypoints (config, shape, facts, error) || !sl_decoder_param_choice (config, "units", unit_names, &choice, error))
+      || !read_keypoints (config, shape, facts, error) || !read_columns (config, shape, facts, error)
+      || !sl_decoder_param_choice (config, "units", unit_names, &choice, error))
     return FALSE;
   shape->units = (SlYoloUnits) choice;
   if (!sl_decoder_param_choice (config, "box", box_names, &choice, error))
     return FALSE;
-  shape->corners = choice == 1;
+  shape->corners = shape->corners || choice == 1;
   if (!sl_decoder_param_choice (config, "activation", activations, &choice, error))
     return FALSE;
   shape->sigmoid = choice == 1;
@@ -179,6 +240,8 @@ read_parameters (const SlDecoderConfig *config, SlYoloShape *shape, Facts *facts
     shape->boxes = (SlYoloBoxes) choice;
   if (!read_angle (config, shape, facts, error) || !find_prototypes (config, shape, facts, error))
     return FALSE;
+  for (guint i = 0; i < G_N_ELEMENTS (column_params); i++)
+    shape->stated = shape->stated || sl_decoder_param (config, column_params[i]) != NULL;
   if (task != NULL)
     shape->certain =
       strcmp (task, "detect") == 0 || strcmp (task, "pose") == 0 || strcmp (task, "segment") == 0 || strcmp (task, "obb") == 0;
@@ -219,11 +282,43 @@ are_cells (const SlYoloShape *shape, guint rows)
   return sl_grid_init (&grid, shape->width, shape->height, strides, G_N_ELEMENTS (strides), 1) && grid.n_rows == rows;
 }
 
+/* Seven columns that begin with the number of the picture: those of DetectionOutput [1,1,N,7], and of YOLOv7 with its suppression [N,7]. */
+static gboolean
+settle_seven (const SlDecoderConfig *config, SlYoloShape *shape, Facts *facts, guint b)
+{
+  const SlTensorInfo *tensor = &config->tensors[shape->first_part];
+  const guint rows = sl_decoder_elements (tensor) / b;
+  const gboolean output = tensor->rank == 4, few = rows < FEWEST_CELLS || rows % 100 == 0;
+  if (b != SEVEN_COLUMNS || shape->stated || config->n_tensors > 1 || rows > MOST_END_TO_END_ROWS
+      || (tensor->rank == 3 && (!few || labels_fit (config, b, facts))))
+    return FALSE;
+  facts->end_to_end = YES;
+  shape->first_box = output ? 3 : 1;
+  shape->class_at = output ? 1 : 5;
+  shape->score_at = output ? 2 : 6;
+  shape->corners = TRUE;
+  return TRUE;
+}
+
+/* Channels first that are many more than there are labels: keypoints of three numbers each fill the rest, as those of a pose do. */
+static void
+settle_keypoints (const SlDecoderConfig *config, SlYoloShape *shape, Facts *facts)
+{
+  const guint known = 4 + config->n_labels;
+  if (shape->stated || !shape->transposed || config->n_labels == 0 || facts->extra > 0 || shape->n_parts > 1
+      || sl_decoder_param (config, "task") != NULL || shape->channels < known + 3 * FEWEST_KEYPOINTS || (shape->channels - known) % 3 != 0
+      || (shape->channels - known) / 3 > SL_MAX_KEYPOINTS)
+    return;
+  shape->keypoint_size = 3;
+  shape->n_keypoints = (shape->channels - known) / 3;
+  facts->extra = shape->channels - known;
+}
+
 /* Decides what is left open about rows of @a x @b numbers. */
 static void
 settle (const SlDecoderConfig *config, SlYoloShape *shape, Facts *facts, guint a, guint b)
 {
-  if (facts->end_to_end == UNKNOWN)
+  if (facts->end_to_end == UNKNOWN && !settle_seven (config, shape, facts, b))
     facts->end_to_end = b == END_TO_END_CHANNELS + facts->extra && a <= MOST_END_TO_END_ROWS && a > b && facts->objectness == UNKNOWN
                             && facts->transposed != YES && shape->boxes == SL_YOLO_BOXES_DECODED && !are_cells (shape, a)
                           ? YES
@@ -233,25 +328,54 @@ settle (const SlDecoderConfig *config, SlYoloShape *shape, Facts *facts, guint a
   if (facts->transposed == UNKNOWN)
     facts->transposed = labels_fit (config, a, facts) == labels_fit (config, b, facts) ? a < b : labels_fit (config, a, facts);
   shape->transposed = facts->transposed == YES;
+  shape->stated_columns = shape->channels;
   shape->channels = shape->transposed ? a : b;
   shape->rows = shape->transposed ? b : a;
+  settle_keypoints (config, shape, facts);
   if (facts->objectness == UNKNOWN) {
     const guint boxes = shape->channels - MIN (shape->channels, 4 + facts->extra);
-    facts->objectness = config->n_labels > 0 && boxes == config->n_labels       ? NO
-                        : config->n_labels > 0 && boxes == config->n_labels + 1 ? YES
-                        : boxes == COCO_CLASSES                                 ? NO
-                        : boxes == COCO_CLASSES + 1 || !shape->transposed       ? YES
-                                                                                : NO;
+    facts->objectness = boxes == 1 || (config->n_labels > 0 && boxes == config->n_labels) ? NO
+                        : config->n_labels > 0 && boxes == config->n_labels + 1           ? YES
+                        : boxes == COCO_CLASSES                                           ? NO
+                        : boxes == COCO_CLASSES + 1 || !shape->transposed                 ? YES
+                                                                                          : NO;
   }
+}
+
+/* Whole hundreds of rows with scores of classes, as no head has cells, are the queries of RT-DETR, of which none is there twice. */
+static gboolean
+are_queries (const SlYoloShape *shape, const Facts *facts)
+{
+  return !shape->stated && !shape->transposed && facts->objectness == NO && shape->n_parts == 1 && shape->rows <= MOST_END_TO_END_ROWS
+         && shape->rows % 100 == 0 && !are_cells (shape, shape->rows);
+}
+
+/* Where the numbers of a row that is end to end are. */
+static gboolean
+place_columns (const SlDecoderConfig *config, SlYoloShape *shape, GError **error)
+{
+  if (shape->score_at == 0 && shape->class_at == 0) {
+    shape->score_at = 4;
+    shape->class_at = 5;
+  }
+  shape->suppress = shape->stated_columns > 0 && (shape->rows > MOST_END_TO_END_ROWS || are_cells (shape, shape->rows));
+  if (shape->stated_columns == 0 || shape->stated_columns == shape->channels)
+    return TRUE;
+  g_set_error (error, SL_ERROR, SL_ERROR_SHAPE, "decoder yolo: columns=%s are %u numbers a row; the tensor has %u",
+               sl_decoder_param (config, "columns"), shape->stated_columns, shape->channels);
+  return FALSE;
 }
 
 static gboolean
 count_channels (const SlDecoderConfig *config, SlYoloShape *shape, const Facts *facts, GError **error)
 {
   shape->end_to_end = facts->end_to_end == YES;
+  if (shape->end_to_end && !place_columns (config, shape, error))
+    return FALSE;
+  shape->suppress = shape->suppress || (!shape->end_to_end && !are_queries (shape, facts));
   shape->objectness = facts->objectness == YES && !shape->end_to_end;
   shape->first_class = 4 + (shape->objectness ? 1 : 0);
-  shape->corners = shape->corners || (shape->end_to_end && !shape->turned);
+  shape->corners = shape->corners || (shape->end_to_end && !shape->turned && shape->stated_columns == 0);
   const guint extra = shape->end_to_end && facts->extra == 0 ? shape->channels - MIN (shape->channels, 6) : facts->extra;
   const guint fixed = (shape->end_to_end ? END_TO_END_CHANNELS : shape->first_class) + extra;
   if (shape->channels < fixed + (shape->end_to_end ? 0 : 1)) {
@@ -327,7 +451,7 @@ looks_certain (const SlDecoderConfig *config, const SlYoloShape *shape, const Fa
   if (shape->certain)
     return TRUE;
   if (shape->end_to_end)
-    return shape->channels == END_TO_END_CHANNELS && shape->rows % 100 == 0;
+    return (shape->channels == END_TO_END_CHANNELS && shape->rows % 100 == 0) || shape->first_box > 0;
   if (labels_fit (config, shape->channels, facts) || shape->classes == COCO_CLASSES)
     return shape->rows > 1;
   return sl_grid_init (&grid, shape->width, shape->height, strides, 3, 1) && (shape->rows == grid.n_rows || shape->rows == 3 * grid.n_rows);

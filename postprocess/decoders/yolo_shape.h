@@ -9,6 +9,8 @@
  *   transposed     yes: [1,channels,rows]; no: [1,rows,channels]
  *   objectness     whether a score that there is any object comes before the classes
  *   end-to-end     rows are x_min, y_min, x_max, y_max, score, class; no suppression
+ *   columns        what the numbers of a row are, in their order: x1y1x2y2, y1x1y2x2 or xywh for the four of a box, score, class,
+ *                  objectness (the score is multiplied by it), image or - for a number that does not count
  *   box            xywh (centre and size) or xyxy (corners)
  *   boxes          decoded; grid: offsets from cells, logarithms of sizes; anchors: sigmoids over "anchors"; unstated, one row with
  *                  objectness for each cell of strides 8,16,32 is grid where a size is negative
@@ -53,6 +55,11 @@ typedef enum
  * @n_coefficients: of masks, behind the classes; the prototypes are tensor @prototypes
  * @channels: numbers of a row; @classes of them are scores from @first_class on
  * @width, @height: of the input, 0 = unknown, which only coordinates known to be fractions allow
+ * @first_box, @score_at, @class_at, @objectness_at: columns of rows that are @end_to_end; @objectness_at 0 = there is none
+ * @stated_columns: numbers that "columns" names, 0 = it is not there
+ * @suppress: whether overlapping boxes are still there
+ * @y_first: corners are y before x
+ * @stated: a parameter says which columns there are, so that values may contradict, but not choose
  * @turned: boxes have an angle, the number of a row that keypoints would begin at
  * @per_cell, @anchors: for SL_YOLO_BOXES_ANCHORS
  * @by_values: nothing states @boxes, and rows are YOLOX's, which come decoded or not: a negative size means SL_YOLO_BOXES_GRID
@@ -61,7 +68,8 @@ typedef enum
 typedef struct
 {
   guint n_parts, rows, channels, classes, first_class;
-  gboolean transposed, objectness, end_to_end, corners, sigmoid, certain, by_values, turned;
+  guint first_box, score_at, class_at, objectness_at, stated_columns;
+  gboolean transposed, objectness, end_to_end, corners, sigmoid, certain, by_values, turned, suppress, y_first, stated;
   SlYoloBoxes boxes;
   SlYoloUnits units;
   guint n_keypoints, keypoint_size, first_keypoint;

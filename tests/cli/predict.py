@@ -529,4 +529,29 @@ def test_shared_video():
     assert times == sorted(times)
 
 
+def test_numbers_contradict():
+    """Six columns that are corners, score and class: found, and said once; a preset that is not theirs is refused with the reading that fits."""
+    rows = data("bugs", "deepstream_yolo_head", "two.onnx")
+    picture = png("frame.png", 128, 96, RED)
+    how = ("--mean", "0", "--std", "255")
+    result = run("predict", "--model", rows, *how, picture, picture).expect(0, "taken for decoder=yolo,columns=x1y1x2y2,score,class")
+    assert result.err.count("taken for") == 1 and result.out.count("0.90     16     24     32     48  0") == 2, result
+    asked = "two.onnx: decoder yolo: column 5 holds whole numbers 0..1, which are no scores: state decoder=yolo,columns=x1y1x2y2,score,class"
+    run("predict", "--model", rows, *how, "--decoder", "yolo,preset=v5", picture).expect(1, asked)
+    result = run("inspect", rows, *how, "--picture", picture).expect(0, "taken for")
+    assert "decoder   yolo" in result.out and "0.80     80     12     32     24  1" in result.out, result
+    run("inspect", "--json", rows, *how, "--decoder", "yolo,preset=v5", "--picture=" + picture).expect(1, asked)
+
+
+def test_size_of_the_input_is_offered():
+    """D-FINE asks for the size in whose pixels boxes are: the message names the input's, which gives the boxes; the frame's is refused."""
+    model_file = data("bugs", "dfine_orig_size", "dfine.onnx")
+    picture = png("frame.png", 128, 96, RED)
+    how = ("--model", model_file, "--mean", "0", "--std", "255")
+    run("predict", *how, picture).expect(1, "--fixed-inputs 'orig_target_sizes=96,96', and not the frame's")
+    frames = predict(*how, "--fixed-inputs", "orig_target_sizes=96,96", picture)
+    assert [(o["x"], o["y"], o["w"], o["h"]) for o in frames[0]["objects"]] == [(16, 24, 32, 48), (80, 12, 32, 24)], frames
+    run("predict", *how, "--fixed-inputs", "orig_target_sizes=192,144", picture).expect(1, "in an input of 96x96 pixels", "orig_target_sizes")
+
+
 harness.main(globals())

@@ -363,6 +363,31 @@ test_vector_is_told (void)
   }
 }
 
+/* Rows "x1 y1 x2 y2 score class" behind the number of the picture: what nothing states the numbers decide, and the element says so; what is stated
+ * otherwise stops it. */
+static void
+test_evidence (void)
+{
+  static const gfloat rows[2][7] = { { 0, 0.25f, 0.25f, 0.5f, 0.75f, 0.9f, 1 }, { 0, 0.5f, 0.5f, 0.75f, 1, 0.75f, 0 } };
+  const char *caps = "other/tensors,format=static,num_tensors=1,dimensions=(string)7:2:1,types=float32,framerate=25/1";
+  TestLine fixture = test_line_open ("slpostprocess decoder=yolo", TEXT_CAPS, caps);
+  for (guint i = 0; i < 2; i++) {
+    GstBuffer *in = add_frame (test_tensor_buffer (rows, sizeof rows), FRAME_CAPS, SL_FIT_STRETCH, 100, 100);
+    g_assert_cmpint (gst_harness_push (fixture.harness, in), ==, GST_FLOW_OK);
+    if (i == 0)
+      assert_told (fixture.bus, GST_MESSAGE_INFO, "taken for decoder=yolo,columns=image,x1y1x2y2,score,class");
+    g_assert_null (gst_bus_pop_filtered (fixture.bus, GST_MESSAGE_WARNING | GST_MESSAGE_INFO));
+    g_autofree char *text = pull_text (&fixture);
+    g_assert_cmpstr (text, ==, "1 0.9 100 50 100 100\n0 0.75 200 100 100 100\n");
+  }
+  test_line_close (fixture.harness, fixture.bus);
+  fixture = test_line_open ("slpostprocess decoder=yolo,objectness=no,transposed=no", TEXT_CAPS, caps);
+  GstBuffer *in = add_frame (test_tensor_buffer (rows, sizeof rows), FRAME_CAPS, SL_FIT_STRETCH, 100, 100);
+  g_assert_cmpint (gst_harness_push (fixture.harness, in), ==, GST_FLOW_ERROR);
+  test_assert_error (fixture.bus, "column 6 holds whole numbers 0..1", "state decoder=yolo,columns=image,x1y1x2y2,score,class", NULL);
+  test_line_close (fixture.harness, fixture.bus);
+}
+
 static void
 test_video_without_frame (void)
 {
@@ -566,7 +591,7 @@ test_hostile (void)
   const gfloat boxes[][4] = {
     { nan, nan, nan, nan }, { -inf, -inf, inf, inf }, { 1e30f, 1e30f, -1e30f, -1e30f }, { -1e30f, -1e30f, 1e30f, 1e30f }
   };
-  TestLine fixture = test_line_open ("slpostprocess", "video/x-raw", SSD_CAPS);
+  TestLine fixture = test_line_open ("slpostprocess decoder=ssd,check=no", "video/x-raw", SSD_CAPS);
   for (guint i = 0; i < G_N_ELEMENTS (boxes); i++) {
     gst_harness_push (fixture.harness, add_frame (ssd_buffer (boxes[i], 0), FRAME_CAPS, SL_FIT_LETTERBOX, 300, 300));
     test_assert_no_error (fixture.bus);
@@ -616,6 +641,7 @@ main (int argc, char **argv)
   g_test_add_func ("/slpostprocess/two-warnings", test_two_warnings);
   g_test_add_func ("/slpostprocess/read-text", test_read_text);
   g_test_add_func ("/slpostprocess/vector-is-told", test_vector_is_told);
+  g_test_add_func ("/slpostprocess/evidence", test_evidence);
   g_test_add_func ("/slpostprocess/video-without-frame", test_video_without_frame);
   g_test_add_func ("/slpostprocess/wrong-video", test_wrong_video);
   g_test_add_func ("/slpostprocess/preference", test_preference);

@@ -104,6 +104,22 @@ test_numbers (void)
   }
 }
 
+/* A number an element. */
+static void
+test_lists (void)
+{
+  static const gint32 dims[] = { 1, 2 };
+  static const gint64 sizes[2] = { 640, -480 };
+  static const gfloat halves[2] = { 0.5f, 1e3f };
+  g_autoptr (SlGraph) wide = new_graph (SL_DTYPE_I64, 2, dims, 0, 0), floats = new_graph (SL_DTYPE_F32, 2, dims, 0, 0);
+  g_autoptr (SlGraph) bytes = new_graph (SL_DTYPE_U8, 2, dims, 0, 0);
+  g_assert_cmpmem (apply ("other=640, -480", wide), sizeof sizes, sizes, sizeof sizes);
+  g_assert_cmpmem (apply ("1=0.5,1000;", floats), sizeof halves, halves, sizeof halves);
+  refuse ("1=1,2,3", bytes, SL_ERROR_SHAPE, "1,2,3: expected uint8[1,2] for input 'other', got 3 numbers");
+  refuse ("1=1,256", bytes, SL_ERROR_SHAPE, "got a number that it cannot hold");
+  refuse ("1=1,x", bytes, SL_ERROR_OPEN, "1,x");
+}
+
 static void
 test_files (void)
 {
@@ -301,6 +317,7 @@ main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/fixed_inputs/numbers", test_numbers);
+  g_test_add_func ("/fixed_inputs/lists", test_lists);
   g_test_add_func ("/fixed_inputs/files", test_files);
   g_test_add_func ("/fixed_inputs/refused", test_refused);
   g_test_add_func ("/fixed_inputs/metadata", test_metadata);

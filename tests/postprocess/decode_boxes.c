@@ -179,7 +179,7 @@ test_detr_activation (void)
     SlValueKind values;
     guint classes;
   } rows[] = { { 92, 0, SL_VALUES_UNKNOWN, 91 }, { 91, 0, SL_VALUES_UNKNOWN, 91 }, { 5, 4, SL_VALUES_LOGITS, 4 },
-               { 5, 5, SL_VALUES_LOGITS, 5 },    { 1, 1, SL_VALUES_LOGITS, 1 },    { 5, 4, SL_VALUES_PROBABILITIES, 5 } };
+               { 5, 5, SL_VALUES_LOGITS, 5 },    { 1, 1, SL_VALUES_LOGITS, 1 },    { 5, 4, SL_VALUES_PROBABILITIES, 4 } };
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
     SlDecoderConfig config = { .threshold = 0.5f, .max_results = 10, .n_labels = rows[i].n_labels };
     config_add (&config, SL_DTYPE_F32, DIMS (1, 300, 4), 0, 0);

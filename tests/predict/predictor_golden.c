@@ -174,6 +174,84 @@ test_mask (void)
   clear (&f);
 }
 
+/* Heads of exporters whose metadata says nothing of them: two objects in a frame of 128x96, at 16,24 32x48 and 80,12 32x24. */
+static void
+test_heads (void)
+{
+  static const struct
+  {
+    const char *folder, *model, *labels, *first;
+    guint n;
+    gint second;
+  } cases[] = {
+    { "deepstream_yolo_head", "two.onnx", NULL, "0", 2, 1 },
+    { "deepstream_yolo_head", "two.onnx", "two.txt", "cat", 2, 1 },
+    { "deepstream_yolo_head", "one.onnx", "one.txt", "cat", 2, 0 },
+    { "ultralytics_rtdetr", "new.onnx", NULL, "cat", 2, 1 },
+    { "ultralytics_rtdetr", "old_two_classes.onnx", NULL, "cat", 2, 1 },
+    { "ultralytics_rtdetr", "old_three_classes.onnx", NULL, "cat", 2, 1 },
+    { "rfdetr_labels", "rfdetr.onnx", "labels.txt", "cat", 1, -1 },
+    { "yolov7_end2end_rows", "yolov7.onnx", "two.txt", "cat", 2, 1 },
+    { "yolov7_end2end_rows", "yolov7.onnx", "three.txt", "cat", 2, 1 },
+    { "yolov7_end2end_rows", "yolov7.onnx", NULL, "0", 2, 1 },
+    { "yolo_nas", "yolonas.onnx", NULL, "0", 2, 1 },
+    { "efficient_nms", "effnms.onnx", NULL, "0", 2, 1 },
+    { "mmdeploy", "mmdeploy.onnx", NULL, "0", 2, 1 },
+  };
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    g_autofree char *folder = g_strdup_printf ("bugs/%s", cases[i].folder);
+    g_autofree char *model = shared (folder, cases[i].model, "");
+    if (model == NULL)
+      return;
+    g_autofree char *labels = cases[i].labels != NULL ? shared (folder, cases[i].labels, "") : NULL;
+    g_autoptr (GError) error = NULL;
+    g_autoptr (SlFrame) frame = plain_frame (128, 96, 10, 20, 30);
+    g_autoptr (SlPredictor) predictor =
+      g_object_new (SL_TYPE_PREDICTOR, "model", model, "labels", labels, "mean", "0", "std", "255", "fit", "stretch", NULL);
+    g_autoptr (SlPredictions) predictions = sl_predictor_predict (predictor, frame, &error);
+    g_assert_no_error (error);
+    SlObject *const *objects = sl_predictions_get_objects (predictions);
+    g_test_message ("%s %s", cases[i].folder, cases[i].model);
+    g_assert_cmpuint (sl_predictions_get_n_objects (predictions), ==, cases[i].n);
+    const SlBox *box = sl_object_get_box (objects[0]);
+    g_assert_cmpstr (sl_object_get_label (objects[0]), ==, cases[i].first);
+    g_assert_cmpfloat_with_epsilon (sl_object_get_confidence (objects[0]), 0.9, 0.005);
+    g_assert_cmpfloat_with_epsilon (box->x, 16, 0.01);
+    g_assert_cmpfloat_with_epsilon (box->y, 24, 0.01);
+    g_assert_cmpfloat_with_epsilon (box->width, 32, 0.01);
+    g_assert_cmpfloat_with_epsilon (box->height, 48, 0.01);
+    if (cases[i].n == 1)
+      continue;
+    box = sl_object_get_box (objects[1]);
+    g_assert_cmpint (sl_object_get_label_id (objects[1]), ==, cases[i].second);
+    g_assert_cmpfloat_with_epsilon (sl_object_get_confidence (objects[1]), 0.8, 0.005);
+    g_assert_cmpfloat_with_epsilon (box->x, 80, 0.01);
+    g_assert_cmpfloat_with_epsilon (box->width, 32, 0.01);
+  }
+}
+
+/* The same model where a stated decoder contradicts its numbers: an error that says what to state, each time. */
+static void
+test_contradiction (void)
+{
+  g_autofree char *model = shared ("bugs/deepstream_yolo_head", "two.onnx", "");
+  if (model == NULL)
+    return;
+  g_autoptr (SlFrame) frame = plain_frame (128, 96, 10, 20, 30);
+  g_autoptr (SlPredictor) predictor =
+    g_object_new (SL_TYPE_PREDICTOR, "model", model, "decoder", "yolo,preset=v5", "mean", "0", "std", "255", NULL);
+  for (guint i = 0; i < 2; i++) {
+    g_autoptr (GError) error = NULL;
+    g_assert_null (sl_predictor_predict (predictor, frame, &error));
+    expect_message (&error, SL_ERROR_CONTRACT,
+                    "two.onnx: decoder yolo: column 5 holds whole numbers 0..1, which are no scores: state "
+                    "decoder=yolo,columns=x1y1x2y2,score,class");
+  }
+  g_object_set (predictor, "decoder", "yolo,columns=x1y1x2y2,score,class", NULL);
+  g_autoptr (SlPredictions) predictions = sl_predictor_predict (predictor, frame, NULL);
+  g_assert_cmpuint (sl_predictions_get_n_objects (predictions), ==, 2);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -182,5 +260,7 @@ main (int argc, char **argv)
   g_test_add_func ("/predictor/golden/objects", test_objects);
   g_test_add_func ("/predictor/golden/keypoints", test_keypoints);
   g_test_add_func ("/predictor/golden/mask", test_mask);
+  g_test_add_func ("/predictor/golden/heads", test_heads);
+  g_test_add_func ("/predictor/golden/contradiction", test_contradiction);
   return g_test_run ();
 }

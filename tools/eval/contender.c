@@ -427,6 +427,8 @@ sl_contender_run (SlContender *contender, const SlPictures *pictures, const SlSa
   }
   g_array_append_val (contender->times, took);
   const SlResult *result = sl_decoding_run (contender->decoding, (const void *const *) contender->outputs);
+  if (!sl_decoding_agrees (contender->decoding, contender->path, error))
+    return FALSE;
   SlAffine map;
   SlSight sight = { .map = &map, .tensor_width = contender->spec.width, .tensor_height = contender->spec.height };
   sl_pictures_map (pictures, &map, &sight.width, &sight.height);

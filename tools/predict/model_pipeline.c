@@ -219,6 +219,19 @@ check_model (SlFramePredictor *predictor, const char *classes, GError **error)
   return decoding != NULL && sl_decoding_check_classes (decoding, contract->labels, contract->model, filter, error);
 }
 
+/* Says what the numbers of a frame decided that nothing states. */
+static GstBusSyncReply
+tell_choice (GstBus *bus, GstMessage *message, gpointer postprocess)
+{
+  g_autoptr (GError) said = NULL;
+  if (GST_MESSAGE_TYPE (message) != GST_MESSAGE_INFO || GST_MESSAGE_SRC (message) != postprocess)
+    return GST_BUS_PASS;
+  gst_message_parse_info (message, &said, NULL);
+  if (g_str_has_prefix (said->message, "decoder "))
+    sl_complain ("predict", "%s", said->message);
+  return GST_BUS_PASS;
+}
+
 SlFramePredictor *
 sl_frame_predictor_new (const SlFramePredictorOptions *options, GError **error)
 {
@@ -226,6 +239,8 @@ sl_frame_predictor_new (const SlFramePredictorOptions *options, GError **error)
   sl_prediction_reader_init (&predictor->reader);
   if (!build (predictor, options, error) || !start (predictor, error) || !check_model (predictor, options->classes, error))
     return NULL;
+  g_autoptr (GstBus) bus = gst_element_get_bus (predictor->pipeline);
+  gst_bus_set_sync_handler (bus, tell_choice, predictor->postprocess, NULL);
   return g_steal_pointer (&predictor);
 }
 
