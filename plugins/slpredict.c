@@ -112,6 +112,7 @@ static const struct
   { INFER, "mean" },
   { INFER, "std" },
   { NORMALIZE, "pad-value" },
+  { NORMALIZE, "corrupted" },
   { POSTPROCESS, "source" },
   { POSTPROCESS, "post-messages" },
   { INFER, "black-box" },
@@ -126,6 +127,7 @@ enum
   PROP_DROP,
   PROP_READ,
   PROP_DROPPED,
+  PROP_DAMAGED,
 };
 
 static GType
@@ -210,6 +212,17 @@ stamp (SlPredict *self, GstBuffer *frame)
   return frame;
 }
 
+/* Whether slnormalize leaves @frame out, which then has no number. */
+static gboolean
+is_left_out (SlPredict *self, const GstBuffer *frame)
+{
+  gint corrupted;
+  if (!GST_BUFFER_FLAG_IS_SET (frame, GST_BUFFER_FLAG_CORRUPTED))
+    return FALSE;
+  g_object_get (self->children[NORMALIZE], "corrupted", &corrupted, NULL);
+  return corrupted == 0;
+}
+
 static GstPadProbeReturn
 frame_in (GstPad *pad, GstPadProbeInfo *info, gpointer data)
 {
@@ -219,6 +232,8 @@ frame_in (GstPad *pad, GstPadProbeInfo *info, gpointer data)
       choose_queueing (self);
     return GST_PAD_PROBE_OK;
   }
+  if (is_left_out (self, info->data))
+    return GST_PAD_PROBE_OK;
   GST_OBJECT_LOCK (self);
   const gboolean known = self->live_known;
   GST_OBJECT_UNLOCK (self);
@@ -474,6 +489,10 @@ sl_predict_get_property (GObject *object, guint id, GValue *value, GParamSpec *p
       g_value_set_double (value, -1);
     return;
   }
+  if (id == PROP_DAMAGED) {
+    g_object_get_property (G_OBJECT (self->children[NORMALIZE]), "damaged", value);
+    return;
+  }
   GST_OBJECT_LOCK (self);
   if (id == PROP_REGION)
     g_value_set_string (value, self->region);
@@ -545,6 +564,9 @@ install_properties (GObjectClass *object_class, GstElementClass *const children[
     g_param_spec_uint64 ("dropped", "Dropped frames",
                          "Frames since the start that gave way to newer ones before the model saw them; a QoS message tells of each time",
                          0, G_MAXUINT64, 0, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
+  g_object_class_install_property (object_class, PROP_DAMAGED,
+                                   g_param_spec_uint64 ("damaged", "Damaged frames", "Frames since the start that corrupted=drop left out",
+                                                        0, G_MAXUINT64, 0, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
   gst_type_mark_as_plugin_api (drop_get_type (), 0);
 }
 

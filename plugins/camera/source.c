@@ -14,12 +14,16 @@
 #include "plugins/camera/demux.h"
 #include "plugins/camera/format.h"
 #include "plugins/camera/limits.h"
+#include "plugins/camera/whole.h"
 
 /* Without a model downstream a camera is asked for this much. */
 #define DEFAULT_WIDTH 1280
 #define DEFAULT_HEIGHT 720
 #define DEFAULT_RATE 25.0
 #define MAX_ELEMENTS 6
+/* What may wait for a decoder. */
+#define WAITING_TIME (5 * GST_SECOND)
+#define WAITING_PICTURES 2
 
 typedef gboolean (*Build) (const SlCameraPlan *plan, GstBin *bin, GstElement *convert, GError **error);
 
@@ -41,7 +45,8 @@ static const struct
   { "jpegdec", "gstreamer1.0-plugins-good" },      { "decodebin", "gstreamer1.0-plugins-base" },
   { "videotestsrc", "gstreamer1.0-plugins-base" }, { "videoconvert", "gstreamer1.0-plugins-base" },
   { "appsrc", "gstreamer1.0-plugins-base" },       { "filesrc", "libgstreamer1.0-0" },
-  { "capsfilter", "libgstreamer1.0-0" },
+  { "capsfilter", "libgstreamer1.0-0" },           { "queue", "libgstreamer1.0-0" },
+  { "deinterlace", "gstreamer1.0-plugins-good" },
 };
 
 GType
@@ -103,6 +108,7 @@ add_decoder (const SlCameraPlan *plan, GstBin *bin, GstElement *convert, const S
   sl_camera_limit_decoding (bin, limits);
   if (plan->tap != NULL)
     sl_camera_tap_decoders (plan->tap, bin);
+  sl_intact_watch (plan->intact, bin);
   GstElement *decoder = add (bin, "decodebin");
   g_autoptr (GstCaps) raw = gst_caps_from_string ("video/x-raw(ANY)");
   g_object_set (decoder, "caps", raw, "expose-all-streams", FALSE, NULL);
@@ -248,6 +254,31 @@ rtsp_pads_done (GstElement *source, gpointer data)
     GST_ELEMENT_ERROR (source, STREAM, WRONG_TYPE, ("the server offers no video stream"), (NULL));
 }
 
+static void
+decoder_behind (GstElement *queue, gpointer data)
+{
+  GST_ELEMENT_WARNING (queue, STREAM, DECODE,
+                       ("this machine decodes slower than the camera sends: frames are left out, each time up to the next "
+                        "key frame; set a smaller picture or rate in the camera"),
+                       (NULL));
+}
+
+/* Packets of whole pictures, and a thread of its own for decoding: what waits for that, waits here, and never where single packets would be
+ * dropped. */
+static GstElement *
+add_packet_filter (const SlCameraPlan *plan, GstBin *bin, GstElement *decoder)
+{
+  const guint max_bytes = (guint) plan->settings->max_part_bytes;
+  GstElement *whole = sl_camera_whole_new (plan->intact, max_bytes), *queue = add (bin, "queue");
+  gst_bin_add (bin, whole);
+  g_object_set (queue, "max-size-buffers", 0, "max-size-bytes", MIN (max_bytes, G_MAXUINT / WAITING_PICTURES) * WAITING_PICTURES,
+                "max-size-time", WAITING_TIME, NULL);
+  gst_util_set_object_arg (G_OBJECT (queue), "leaky", "downstream");
+  g_signal_connect (queue, "overrun", G_CALLBACK (decoder_behind), NULL);
+  gst_element_link_many (whole, queue, decoder, NULL);
+  return whole;
+}
+
 static gboolean
 build_rtsp (const SlCameraPlan *plan, GstBin *bin, GstElement *convert, GError **error)
 {
@@ -266,7 +297,7 @@ build_rtsp (const SlCameraPlan *plan, GstBin *bin, GstElement *convert, GError *
     gst_util_set_object_arg (G_OBJECT (source), "tls-validation-flags", "0");
   g_signal_connect (source, "select-stream", G_CALLBACK (select_video), NULL);
   g_signal_connect_data (source, "pad-added", G_CALLBACK (watch_packets), sl_camera_sockets_ref (plan->sockets), unref_sockets, 0);
-  g_signal_connect_object (source, "pad-added", G_CALLBACK (rtsp_pad), decoder, 0);
+  g_signal_connect_object (source, "pad-added", G_CALLBACK (rtsp_pad), add_packet_filter (plan, bin, decoder), 0);
   g_signal_connect (source, "no-more-pads", G_CALLBACK (rtsp_pads_done), NULL);
   return TRUE;
 }
@@ -514,7 +545,7 @@ build_sensor (const SlCameraPlan *plan, GstBin *bin, GstElement *convert, GError
 
 static const Kind kinds[] = {
   [SL_CAMERA_V4L2] = { "v4l2://", { "v4l2src", "capsfilter", "jpegdec" }, probe_device, build_v4l2 },
-  [SL_CAMERA_RTSP] = { "rtsp://", { "rtspsrc", "decodebin" }, probe_port, build_rtsp },
+  [SL_CAMERA_RTSP] = { "rtsp://", { "rtspsrc", "queue", "decodebin" }, probe_port, build_rtsp },
   [SL_CAMERA_HTTP] = { "http://", { "souphttpsrc", "jpegdec" }, probe_port, build_http },
   [SL_CAMERA_FILE] = { "file://", { "filesrc", "decodebin" }, probe_file, build_file },
   [SL_CAMERA_TEST] = { "test://", { "videotestsrc", "capsfilter" }, NULL, build_test },

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Every frame that slcamera hands on is one that the camera saw: joined in the middle of a group of pictures, with packets that get lost, with a
+ * camera that pauses and catches up, and with a description that tells another encoding's parameter sets. The source's pictures are numbered,
+ * so that each frame is compared with its own.
+ */
+#include "tests/elements/camera/compare.h"
+#include "tests/elements/camera/support.h"
+#include "tests/elements/support.h"
+
+#define SERVER "SIGHTLINE_RTSP_SERVER"
+#define PICTURES "--numbered --size 128x96 --fps 100"
+/* Of openh264enc and x265enc, of a picture of another size. */
+#define OTHER_SETS "Z0LAFIxoCg/lgHhEI1A=,aM48gA=="
+
+typedef struct
+{
+  const char *name, *encoder, *arguments, *properties;
+  guint frames;
+  gboolean loses; /* packets */
+} Stream;
+
+static const Stream streams[] = {
+  { "h264/tcp", "openh264enc", "--payload h264 --gop 60", "protocols=tcp", 90, FALSE },
+  { "h264/udp", "openh264enc", "--payload h264 --gop 60", "protocols=udp", 90, FALSE },
+  { "h265/tcp", "x265enc", "--payload h265 --gop 60", "protocols=tcp", 90, FALSE },
+  { "h265/udp", "x265enc", "--payload h265 --gop 60", "protocols=udp", 90, FALSE },
+  { "h265-open/tcp", "x265enc", "--payload h265-open --gop 40", "protocols=tcp", 90, FALSE },
+  { "h264/bursts", "openh264enc", "--payload h264 --gop 60 --burst 300 --every 300", "protocols=tcp", 90, FALSE },
+  { "h265/bursts", "x265enc", "--payload h265 --gop 60 --burst 300 --every 300", "protocols=tcp", 90, FALSE },
+  { "h264/loss", "openh264enc", "--payload h264 --gop 20 --loss 3", "protocols=udp latency=50", 90, TRUE },
+  { "h265/loss", "x265enc", "--payload h265 --gop 20 --loss 3", "protocols=udp latency=50", 90, TRUE },
+  { "h265-open/loss", "x265enc", "--payload h265-open --gop 20 --loss 3", "protocols=udp latency=50", 60, TRUE },
+  { "jpeg/loss", "jpegenc", "--payload jpeg --loss 3", "protocols=udp latency=50", 60, TRUE },
+  { "sets", "openh264enc", "--payload h264 --gop 60 --sets " OTHER_SETS, "protocols=tcp", 90, FALSE },
+};
+
+static guint64
+damaged_of (TestCamera *camera)
+{
+  guint64 damaged;
+  g_object_get (camera->camera, "damaged", &damaged, NULL);
+  return damaged;
+}
+
+static void
+watch (TestCamera *camera, Compare *compare)
+{
+  g_autoptr (GstElement) sink = gst_bin_get_by_name (GST_BIN (camera->pipeline), "sink");
+  g_autoptr (GstPad) pad = gst_element_get_static_pad (sink, "sink");
+  compare_watch (compare, pad);
+}
+
+/* The server begins when somebody connects, so that whoever comes next comes in the middle of a group. */
+static void
+test_join (gconstpointer data)
+{
+  const Stream *stream = data;
+  TestServer server;
+  Compare compare;
+  g_autoptr (GstElementFactory) encoder = gst_element_factory_find (stream->encoder);
+  if (encoder == NULL) {
+    g_test_skip ("there is no such encoder");
+    return;
+  }
+  g_autofree char *arguments = g_strdup_printf (PICTURES " %s", stream->arguments);
+  if (!test_server_start (&server, SERVER, 0, arguments))
+    return;
+  g_autoptr (TestCamera) before = test_camera_new (server.uri, NULL, NULL);
+  test_camera_play (before, GST_STATE_PLAYING);
+  test_camera_wait_frames (before, 15);
+  g_autoptr (TestCamera) camera = test_camera_new (server.uri, stream->properties, NULL);
+  watch (camera, &compare);
+  test_camera_play (camera, GST_STATE_PLAYING);
+  test_camera_wait_frames (camera, 1);
+  const guint64 early = damaged_of (camera);
+  test_camera_wait_frames (camera, stream->frames);
+  const guint64 damaged = damaged_of (camera);
+  test_camera_stop (camera);
+  test_camera_stop (before);
+  test_server_kill (&server);
+  g_test_message ("%u frames, worst %.1f dB; left out %" G_GUINT64_FORMAT " before the first, then %" G_GUINT64_FORMAT, compare.frames,
+                  compare.worst, early, damaged - early);
+  g_assert_cmpuint (compare.bad, ==, 0);
+  if (stream->loses)
+    g_assert_cmpuint (damaged, >, 0);
+  else
+    g_assert_cmpuint (damaged, ==, early);
+}
+
+/* What is left out is said: before the first key frame, and damaged. */
+static void
+test_told (void)
+{
+  TestServer server;
+  g_autoptr (GstElementFactory) encoder = gst_element_factory_find ("openh264enc");
+  if (encoder == NULL) {
+    g_test_skip ("there is no openh264enc");
+    return;
+  }
+  if (!test_server_start (&server, SERVER, 0, PICTURES " --payload h264 --gop 50 --loss 8"))
+    return;
+  g_autoptr (TestCamera) camera = test_camera_new (server.uri, "protocols=udp latency=50", NULL);
+  test_camera_play (camera, GST_STATE_PLAYING);
+  test_camera_wait_text (camera, GST_MESSAGE_WARNING,
+                         "rtsp://*: * frames left out: they lack data, or follow one that does, up to the next key frame; protocols=tcp loses no packets");
+  test_camera_stop (camera);
+  g_autoptr (TestCamera) before = test_camera_new (server.uri, "protocols=tcp", NULL);
+  test_camera_play (before, GST_STATE_PLAYING);
+  test_camera_wait_frames (before, 1);
+  g_autoptr (TestCamera) late = test_camera_new (server.uri, "protocols=tcp", NULL);
+  test_camera_play (late, GST_STATE_PLAYING);
+  test_camera_wait_text (late, GST_MESSAGE_INFO, "rtsp://*: * frames left out: they came before the first key frame");
+  test_camera_stop (late);
+  test_camera_stop (before);
+  test_server_kill (&server);
+}
+
+int
+main (int argc, char **argv)
+{
+  test_elements_init (&argc, &argv);
+  for (guint i = 0; i < G_N_ELEMENTS (streams); i++) {
+    g_autofree char *path = g_strdup_printf ("/slcamera/intact/%s", streams[i].name);
+    g_test_add_data_func (path, &streams[i], test_join);
+  }
+  g_test_add_func ("/slcamera/intact/told", test_told);
+  return test_elements_run ();
+}
