@@ -169,11 +169,11 @@ sl_coded_picture_read (const SlCodedFormat *format, const guint8 *bytes, gsize n
       see[format->codec](&seen, unit, length);
   picture->referred = seen.referred;
   picture->recovery = seen.picture && !seen.key && seen.recovery > 0 ? (guint) seen.recovery : 0;
-  picture->kind = !seen.picture                                               ? SL_CODED_NONE
-                  : seen.key || (!seen.inter && seen.recovery == 0)           ? SL_CODED_KEY
-                  : seen.leading                                              ? SL_CODED_LEADING
-                  : !seen.inter && seen.recovery < 0                          ? SL_CODED_INTRA
-                                                                              : SL_CODED_DELTA;
+  picture->kind = !seen.picture                                     ? SL_CODED_NONE
+                  : seen.key || (!seen.inter && seen.recovery == 0) ? SL_CODED_KEY
+                  : seen.leading                                    ? SL_CODED_LEADING
+                  : !seen.inter && seen.recovery < 0                ? SL_CODED_INTRA
+                                                                    : SL_CODED_DELTA;
 }
 
 /* What codec_data says at @at in its last two bits. */

@@ -24,15 +24,15 @@ typedef struct
   gatomicrefcount refs;
   SlIntact *intact;
   SlCodedFormat format;
-  gboolean begun;         /* a key frame came */
-  gboolean open;          /* pictures go in, and are whole */
-  gboolean leads;         /* the key frame that opened may have pictures behind it that are shown before it */
-  GstClockTime from;      /* when that key frame is shown */
-  guint recovering;       /* pictures that go in and are not whole yet */
-  guint intras;           /* intra pictures that came without a key frame ever */
-  gint untold;            /* atomic: the stream has no key frames, so that the decoder calls all frames corrupted */
-  guint group;            /* number of the group; 0 = none */
-  guint spoiled;          /* the group that a corrupted frame was of; the thread behind the decoder */
+  gboolean begun;    /* a key frame came */
+  gboolean open;     /* pictures go in, and are whole */
+  gboolean leads;    /* the key frame that opened may have pictures behind it that are shown before it */
+  GstClockTime from; /* when that key frame is shown */
+  guint recovering;  /* pictures that go in and are not whole yet */
+  guint intras;      /* intra pictures that came without a key frame ever */
+  gint untold;       /* atomic: the stream has no key frames, so that the decoder calls all frames corrupted */
+  guint group;       /* number of the group; 0 = none */
+  guint spoiled;     /* the group that a corrupted frame was of; the thread behind the decoder */
 } Gate;
 
 /* On a buffer that goes into a decoder, and on what comes out. */
@@ -76,8 +76,8 @@ group_meta_info (void)
 {
   static const GstMetaInfo *info = NULL;
   if (g_once_init_enter (&info))
-    g_once_init_leave (&info, gst_meta_register (group_meta_api (), "SlIntactGroup", sizeof (GroupMeta), group_meta_init, NULL,
-                                                 group_meta_transform));
+    g_once_init_leave (
+      &info, gst_meta_register (group_meta_api (), "SlIntactGroup", sizeof (GroupMeta), group_meta_init, NULL, group_meta_transform));
   return info;
 }
 
@@ -276,8 +276,8 @@ on_element_added (GstBin *bin, GstBin *sub, GstElement *element, gpointer intact
   g_atomic_ref_count_init (&gate->refs);
   g_atomic_ref_count_inc (&gate->refs);
   gate->intact = sl_intact_ref (intact);
-  gst_pad_add_probe (sink, GST_PAD_PROBE_TYPE_BUFFER | GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM | GST_PAD_PROBE_TYPE_EVENT_FLUSH,
-                     before_decoder, gate, gate_unref);
+  gst_pad_add_probe (sink, GST_PAD_PROBE_TYPE_BUFFER | GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM | GST_PAD_PROBE_TYPE_EVENT_FLUSH, before_decoder,
+                     gate, gate_unref);
   gst_pad_add_probe (src, GST_PAD_PROBE_TYPE_BUFFER, behind_decoder, gate, gate_unref);
 }
 

@@ -46,7 +46,6 @@ static const struct
   { "videotestsrc", "gstreamer1.0-plugins-base" }, { "videoconvert", "gstreamer1.0-plugins-base" },
   { "appsrc", "gstreamer1.0-plugins-base" },       { "filesrc", "libgstreamer1.0-0" },
   { "capsfilter", "libgstreamer1.0-0" },           { "queue", "libgstreamer1.0-0" },
-  { "deinterlace", "gstreamer1.0-plugins-good" },
 };
 
 GType
@@ -324,11 +323,22 @@ sl_camera_type_is_mjpeg (const char *type)
   return type != NULL && g_ascii_strncasecmp (type, "multipart/", strlen ("multipart/")) == 0;
 }
 
+/* Types that say nothing, or something of their own: what comes tells what it is. */
+static gboolean
+may_be_mjpeg (const char *type)
+{
+  static const char *const others[] = { "image/", "text/", "audio/", "application/json", "application/xml", "video/mp4", "video/mp2t" };
+  for (guint i = 0; i < G_N_ELEMENTS (others); i++)
+    if (g_ascii_strncasecmp (type, others[i], strlen (others[i])) == 0)
+      return FALSE;
+  return TRUE;
+}
+
 static GstPadProbeReturn
 check_content_type (GstPad *pad, GstPadProbeInfo *info, gpointer data)
 {
   const char *type = sl_camera_content_type (GST_PAD_PROBE_INFO_EVENT (info));
-  if (type == NULL || sl_camera_type_is_mjpeg (type))
+  if (type == NULL || may_be_mjpeg (type))
     return GST_PAD_PROBE_OK;
   g_autoptr (GstElement) source = gst_pad_get_parent_element (pad);
   GST_ELEMENT_ERROR (source, STREAM, WRONG_TYPE,
@@ -661,6 +671,18 @@ check_caps (GstPad *pad, GstPadProbeInfo *info, gpointer data)
   return GST_PAD_PROBE_OK;
 }
 
+/* Frames of fields become whole ones, as many as came; others pass through as they are. Where it is not installed, caps are refused by whoever
+ * takes no fields, with a sentence. */
+static GstElement *
+add_deinterlacer (GstBin *pipeline)
+{
+  if (!is_there ("deinterlace"))
+    return NULL;
+  GstElement *deinterlace = add (pipeline, "deinterlace");
+  gst_util_set_object_arg (G_OBJECT (deinterlace), "fields", "top");
+  return deinterlace;
+}
+
 gboolean
 sl_camera_build (const SlCameraPlan *plan, GstBin *pipeline, GstElement *sink, GError **error)
 {
@@ -671,5 +693,7 @@ sl_camera_build (const SlCameraPlan *plan, GstBin *pipeline, GstElement *sink, G
   gst_pad_add_probe (pad, GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM, check_caps, NULL, NULL);
   if (plan->settings->realtime && plan->uri->kind == SL_CAMERA_FILE)
     g_object_set (sink, "sync", TRUE, "async", TRUE, NULL);
-  return gst_element_link (convert, sink) && kinds[plan->uri->kind].build (plan, pipeline, convert, error);
+  GstElement *deinterlace = add_deinterlacer (pipeline);
+  const gboolean linked = deinterlace != NULL ? gst_element_link_many (convert, deinterlace, sink, NULL) : gst_element_link (convert, sink);
+  return linked && kinds[plan->uri->kind].build (plan, pipeline, convert, error);
 }

@@ -30,7 +30,7 @@ struct _SlCameraWhole
   GstPad *src;
   SlIntact *intact;
   guint max_part_bytes;
-  char *encoding; /* (nullable): of the caps */
+  char *encoding;  /* (nullable): of the caps */
   gboolean passes; /* not a stream of pictures: everything goes through */
   GQueue events;   /* caps and what came behind them, as long as caps wait */
   gint64 since;    /* when caps began to wait, 0 = they do not */
@@ -255,7 +255,8 @@ take_caps (SlCameraWhole *self, GstEvent *event)
   self->passes = g_strcmp0 (gst_structure_get_string (structure, "media"), "video") != 0 || self->encoding == NULL
                  || g_ascii_strcasecmp (self->encoding, "MP2T") == 0 || g_ascii_strcasecmp (self->encoding, "MP2P") == 0
                  || g_ascii_strcasecmp (self->encoding, "MP1S") == 0;
-  const gboolean sets = !self->passes && (g_ascii_strcasecmp (self->encoding, "H264") == 0 || g_ascii_strcasecmp (self->encoding, "H265") == 0);
+  const gboolean sets =
+    !self->passes && (g_ascii_strcasecmp (self->encoding, "H264") == 0 || g_ascii_strcasecmp (self->encoding, "H265") == 0);
   if (sets && self->how == UNKNOWN && self->since == 0)
     self->since = g_get_monotonic_time ();
   else if (!sets)
@@ -317,8 +318,8 @@ sl_camera_whole_class_init (SlCameraWholeClass *klass)
   element_class->change_state = sl_camera_whole_change_state;
   gst_element_class_add_static_pad_template (element_class, &sink_template);
   gst_element_class_add_static_pad_template (element_class, &src_template);
-  gst_element_class_set_static_metadata (element_class, "Whole pictures", "Filter/Network/RTP", "Packets of whole pictures, inside slcamera",
-                                         "The Sightline authors");
+  gst_element_class_set_static_metadata (element_class, "Whole pictures", "Filter/Network/RTP",
+                                         "Packets of whole pictures, inside slcamera", "The Sightline authors");
 }
 
 static void

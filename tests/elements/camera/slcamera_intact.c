@@ -102,8 +102,9 @@ test_told (void)
     return;
   g_autoptr (TestCamera) camera = test_camera_new (server.uri, "protocols=udp latency=50", NULL);
   test_camera_play (camera, GST_STATE_PLAYING);
-  test_camera_wait_text (camera, GST_MESSAGE_WARNING,
-                         "rtsp://*: * frames left out: they lack data, or follow one that does, up to the next key frame; protocols=tcp loses no packets");
+  test_camera_wait_text (
+    camera, GST_MESSAGE_WARNING,
+    "rtsp://*: * frames left out: they lack data, or follow one that does, up to the next key frame; protocols=tcp loses no packets");
   test_camera_stop (camera);
   g_autoptr (TestCamera) before = test_camera_new (server.uri, "protocols=tcp", NULL);
   test_camera_play (before, GST_STATE_PLAYING);
