@@ -218,7 +218,7 @@ see_unit (SlCodedPacket *packet, gboolean h265, const guint8 *unit, guint type, 
   if (first && slice)
     packet->begins = n > header && (unit[header] & 0x80) != 0;
   else if (first)
-    packet->begins = h265 ? type == 35 || type == 32 || type == 33 : type == 9 || type == 7;
+    packet->begins = h265 ? type == 35 || type == 32 : type == 9 || type == 7;
 }
 
 static void

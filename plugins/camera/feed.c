@@ -29,7 +29,7 @@ GST_DEBUG_CATEGORY_STATIC (sl_camera_feed_debug);
 #define END_PATIENCE_US G_USEC_PER_SEC
 #define TRUST (5 * GST_SECOND)
 /* How long frames that are left out are a sign of life: longer than any camera's key frames are apart. */
-#define KEY_PATIENCE_US (60 * G_USEC_PER_SEC)
+#define KEY_PATIENCE_US (30 * G_USEC_PER_SEC)
 #define REMIND_US (60 * G_USEC_PER_SEC)
 
 typedef enum

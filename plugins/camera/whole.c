@@ -8,6 +8,8 @@
  */
 #include "plugins/camera/whole.h"
 
+#include <gst/video/video.h>
+
 #include "plugins/camera/coded.h"
 #include "plugins/camera/limits.h"
 #include "plugins/report.h"
@@ -33,6 +35,7 @@ struct _SlCameraWhole
   char *encoding;  /* (nullable): of the caps */
   gboolean passes; /* not a stream of pictures: everything goes through */
   GQueue events;   /* caps and what came behind them, as long as caps wait */
+  gint64 asked;    /* for a key frame, 0 = never */
   gint64 since;    /* when caps began to wait, 0 = they do not */
 
   GstBufferList *held; /* (nullable): packets of the picture that is coming */
@@ -84,6 +87,18 @@ read_packet (const guint8 *bytes, gsize n, Packet *packet)
                       .payload = bytes + at,
                       .n = n - at - padding };
   return TRUE;
+}
+
+/* Cameras that take such a wish (RTCP feedback) send a key frame sooner. */
+static void
+ask_for_key (SlCameraWhole *self)
+{
+  const gint64 now = g_get_monotonic_time ();
+  if (self->asked > 0 && now - self->asked < G_USEC_PER_SEC)
+    return;
+  g_autoptr (GstPad) sink = gst_element_get_static_pad (GST_ELEMENT (self), "sink");
+  self->asked = now;
+  gst_pad_push_event (sink, gst_video_event_new_upstream_force_key_unit (GST_CLOCK_TIME_NONE, TRUE, 0));
 }
 
 static void
@@ -150,6 +165,7 @@ push_held (SlCameraWhole *self)
   if (is_early (self)) {
     drop_held (self);
     sl_intact_note (self->intact, TRUE);
+    ask_for_key (self);
     self->picture = FALSE;
     return GST_FLOW_OK;
   }
@@ -167,6 +183,8 @@ push_held (SlCameraWhole *self)
 static void
 mind_gap (SlCameraWhole *self, const Packet *packet, const SlCodedPacket *coded, gboolean first)
 {
+  if (!first)
+    ask_for_key (self);
   const gboolean same = !first && !self->ended && packet->time == self->time;
   if (!first && !self->ended)
     skip (self, FALSE); /* the end of the one before */
