@@ -8,49 +8,7 @@
 
 #include <string.h>
 
-/* Of a NAL unit, as much as is looked at; a recovery point lies among the first SEI messages. */
-#define HEAD 96
-
-/* Bits, without the bytes that keep start codes out of a NAL unit. Beyond the end there are zeros. */
-typedef struct
-{
-  guint8 bytes[HEAD];
-  gsize n, at;
-} Bits;
-
-static void
-bits_init (Bits *bits, const guint8 *bytes, gsize n)
-{
-  guint zeros = 0;
-  bits->n = bits->at = 0;
-  for (gsize i = 0; i < n && bits->n < HEAD; i++) {
-    if (zeros >= 2 && bytes[i] == 3) {
-      zeros = 0;
-      continue;
-    }
-    zeros = bytes[i] == 0 ? zeros + 1 : 0;
-    bits->bytes[bits->n++] = bytes[i];
-  }
-}
-
-static guint
-read_bits (Bits *bits, guint n)
-{
-  guint value = 0;
-  for (; n > 0; n--, bits->at++)
-    value = value << 1 | (bits->at / 8 < bits->n ? bits->bytes[bits->at / 8] >> (7 - bits->at % 8) & 1 : 0);
-  return value;
-}
-
-/* Exp-Golomb; G_MAXUINT for more than 31 bits. */
-static guint
-read_ue (Bits *bits)
-{
-  guint zeros = 0;
-  while (zeros < 32 && read_bits (bits, 1) == 0)
-    zeros++;
-  return zeros < 32 ? (1u << zeros) - 1 + read_bits (bits, zeros) : G_MAXUINT;
-}
+#include "plugins/camera/bits.h"
 
 /* The next NAL unit of @bytes from *@at on, which moves behind it. FALSE: there is none. */
 static gboolean
@@ -83,18 +41,18 @@ next_unit (const SlCodedFormat *format, const guint8 *bytes, gsize n, gsize *at,
 static gint
 read_recovery_point (const guint8 *bytes, gsize n)
 {
-  Bits bits;
-  bits_init (&bits, bytes, n);
+  SlBits bits;
+  sl_bits_init (&bits, bytes, n);
   while (bits.at / 8 + 2 < bits.n) {
     guint type = 0, size = 0, byte;
     do
-      type += byte = read_bits (&bits, 8);
+      type += byte = sl_bits_read (&bits, 8);
     while (byte == 0xff);
     do
-      size += byte = read_bits (&bits, 8);
+      size += byte = sl_bits_read (&bits, 8);
     while (byte == 0xff);
     if (type == 6) {
-      const guint count = read_ue (&bits);
+      const guint count = sl_bits_read_ue (&bits);
       return count < G_MAXUINT16 ? (gint) count : -1;
     }
     bits.at += (gsize) size * 8;
@@ -105,22 +63,30 @@ read_recovery_point (const guint8 *bytes, gsize n)
 /* What units of a buffer have told so far. */
 typedef struct
 {
+  SlFrameNumbers *numbers;
   gboolean picture, key, inter, referred, leading;
-  gint recovery;
+  gint recovery, number;
+  guint modulus;
 } Seen;
 
 static void
 see_h264 (Seen *seen, const guint8 *unit, gsize n)
 {
-  Bits bits;
+  SlBits bits;
   const guint type = unit[0] & 31;
   if (type == 6 && seen->recovery < 0)
     seen->recovery = read_recovery_point (unit + 1, n - 1);
+  if (type == 7)
+    sl_frame_numbers_sps (seen->numbers, unit + 1, n - 1);
+  else if (type == 8)
+    sl_frame_numbers_pps (seen->numbers, unit + 1, n - 1);
   if (type != 1 && type != 2 && type != 5)
     return;
-  bits_init (&bits, unit + 1, n - 1);
-  read_ue (&bits); /* first_mb_in_slice */
-  const guint slice = read_ue (&bits) % 5;
+  sl_bits_init (&bits, unit + 1, n - 1);
+  sl_bits_read_ue (&bits); /* first_mb_in_slice */
+  const guint slice = sl_bits_read_ue (&bits) % 5;
+  if (!seen->picture)
+    seen->number = sl_frame_numbers_slice (seen->numbers, &bits, &seen->modulus);
   seen->picture = TRUE;
   seen->key |= type == 5;
   seen->inter |= slice != 2 && slice != 4;
@@ -155,19 +121,21 @@ see_mpeg4 (Seen *seen, const guint8 *unit, gsize n)
 }
 
 void
-sl_coded_picture_read (const SlCodedFormat *format, const guint8 *bytes, gsize n, SlCodedPicture *picture)
+sl_coded_picture_read (SlCodedFormat *format, const guint8 *bytes, gsize n, SlCodedPicture *picture)
 {
   static void (*const see[]) (Seen *, const guint8 *, gsize) = { NULL, see_h264, see_h265, see_mpeg4 };
-  Seen seen = { .recovery = -1 };
+  Seen seen = { .numbers = &format->numbers, .recovery = -1, .number = -1 };
   const guint8 *unit;
   gsize at = 0, length;
-  *picture = (SlCodedPicture){ .kind = SL_CODED_KEY, .referred = TRUE };
+  *picture = (SlCodedPicture){ .kind = SL_CODED_KEY, .referred = TRUE, .number = -1 };
   if (format->codec == SL_CODED_OTHER)
     return;
   while (at < n && next_unit (format, bytes, n, &at, &unit, &length))
     if (length > 0)
       see[format->codec](&seen, unit, length);
   picture->referred = seen.referred;
+  picture->number = seen.number;
+  picture->modulus = seen.modulus;
   picture->recovery = seen.picture && !seen.key && seen.recovery > 0 ? (guint) seen.recovery : 0;
   picture->kind = !seen.picture                                     ? SL_CODED_NONE
                   : seen.key || (!seen.inter && seen.recovery == 0) ? SL_CODED_KEY
@@ -188,6 +156,27 @@ length_bytes (const GstStructure *structure, gsize at)
   return (byte & 3u) + 1;
 }
 
+/* Parameter sets that are in the caps: two lists, each of a number of units behind their lengths. */
+static void
+read_avc_sets (const GstStructure *structure, SlFrameNumbers *numbers)
+{
+  const GValue *value = gst_structure_get_value (structure, "codec_data");
+  GstMapInfo map;
+  if (value == NULL || !GST_VALUE_HOLDS_BUFFER (value) || !gst_buffer_map (gst_value_get_buffer (value), &map, GST_MAP_READ))
+    return;
+  gsize at = 5;
+  for (guint list = 0; list < 2 && at < map.size; list++) {
+    guint left = map.data[at++] & (list == 0 ? 31u : 255u);
+    for (gsize size; left > 0 && at + 2 < map.size; left--, at += size) {
+      size = MIN ((gsize) GST_READ_UINT16_BE (map.data + at), map.size - at - 2);
+      at += 2;
+      if (size > 0)
+        (list == 0 ? sl_frame_numbers_sps : sl_frame_numbers_pps) (numbers, map.data + at + 1, size - 1);
+    }
+  }
+  gst_buffer_unmap (gst_value_get_buffer (value), &map);
+}
+
 void
 sl_coded_format_read (const GstCaps *caps, SlCodedFormat *format)
 {
@@ -195,13 +184,15 @@ sl_coded_format_read (const GstCaps *caps, SlCodedFormat *format)
   const char *name = gst_structure_get_name (structure), *units = gst_structure_get_string (structure, "stream-format");
   const gboolean codes = units == NULL || strcmp (units, "byte-stream") == 0;
   gint version = 0;
-  *format = (SlCodedFormat){ SL_CODED_OTHER, 0 };
+  *format = (SlCodedFormat){ SL_CODED_OTHER };
   if (strcmp (name, "video/x-h264") == 0)
     *format = (SlCodedFormat){ SL_CODED_H264, codes ? 0 : length_bytes (structure, 4) };
   else if (strcmp (name, "video/x-h265") == 0)
     *format = (SlCodedFormat){ SL_CODED_H265, codes ? 0 : length_bytes (structure, 21) };
   else if (strcmp (name, "video/mpeg") == 0 && gst_structure_get_int (structure, "mpegversion", &version) && version == 4)
-    *format = (SlCodedFormat){ SL_CODED_MPEG4, 0 };
+    *format = (SlCodedFormat){ SL_CODED_MPEG4 };
+  if (format->codec == SL_CODED_H264 && !codes)
+    read_avc_sets (structure, &format->numbers);
 }
 
 /* RTP */

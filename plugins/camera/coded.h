@@ -8,6 +8,8 @@
 
 #include <gst/gst.h>
 
+#include "plugins/camera/frame_number.h"
+
 G_BEGIN_DECLS
 
 typedef enum
@@ -18,11 +20,12 @@ typedef enum
   SL_CODED_MPEG4, /* part 2 */
 } SlCodec;
 
-/** SlCodedFormat: @length_bytes: of the length in front of each NAL unit, 0 = start codes. */
+/** SlCodedFormat: @length_bytes: of the length in front of each NAL unit, 0 = start codes; @numbers: of H.264, as its sets say. */
 typedef struct
 {
   SlCodec codec;
   guint length_bytes;
+  SlFrameNumbers numbers;
 } SlCodedFormat;
 
 typedef enum
@@ -38,18 +41,21 @@ typedef enum
  * SlCodedPicture:
  * @recovery: pictures that are referred to from here on until all are whole, where the stream says so; 0 = it says nothing
  * @referred: other pictures may refer to it
+ * @number, @modulus: H.264's frame_num and what it counts up to; @number is -1 where it tells nothing
  */
 typedef struct
 {
   SlCodedKind kind;
   guint recovery;
   gboolean referred;
+  gint number;
+  guint modulus;
 } SlCodedPicture;
 
 /** sl_coded_format_read: of a decoder's @caps. */
 void sl_coded_format_read (const GstCaps *caps, SlCodedFormat *format);
-/** sl_coded_picture_read: of one buffer. SL_CODED_OTHER is always SL_CODED_KEY. */
-void sl_coded_picture_read (const SlCodedFormat *format, const guint8 *bytes, gsize n, SlCodedPicture *picture);
+/** sl_coded_picture_read: of one buffer, whose parameter sets @format then knows. SL_CODED_OTHER is always SL_CODED_KEY. */
+void sl_coded_picture_read (SlCodedFormat *format, const guint8 *bytes, gsize n, SlCodedPicture *picture);
 
 /**
  * SlCodedPacket: @begins: the first packet of its picture, as far as its bytes tell; @sets: parameter sets; @key: a part of a key frame;

@@ -3,6 +3,7 @@
  * A gate at each side of a decoder. The one in front numbers groups of pictures: a key frame begins one, and a gap in the data ends it, after
  * which nothing goes in up to the next key frame. The number rides on each buffer as a meta, which decoders copy to the frame they make of it. So
  * the gate behind knows which group a frame is of that the decoder calls corrupted, and lets none of the rest of that group pass.
+ * A gap is a discontinuity, or of H.264 a number that is missing.
  * Decoders alone do not tell: avdec_h264 calls frames corrupted up to the first key frame, but not those that a later loss spoiled.
  */
 #include "plugins/camera/intact.h"
@@ -30,6 +31,7 @@ typedef struct
   GstClockTime from; /* when that key frame is shown */
   guint recovering;  /* pictures that go in and are not whole yet */
   guint intras;      /* intra pictures that came without a key frame ever */
+  gint number;       /* of the last picture that others refer to, -1 = not known */
   gint untold;       /* atomic: the stream has no key frames, so that the decoder calls all frames corrupted */
   guint group;       /* number of the group; 0 = none */
   guint spoiled;     /* the group that a corrupted frame was of; the thread behind the decoder */
@@ -174,6 +176,16 @@ recover (Gate *gate, const SlCodedPicture *picture)
   }
 }
 
+/* Whether a picture that others refer to is missing before this one. Encoders may begin to count anew within a group. */
+static gboolean
+has_gap (Gate *gate, const SlCodedPicture *picture)
+{
+  const gint before = gate->number, now = picture->number;
+  if (picture->kind == SL_CODED_KEY || picture->referred)
+    gate->number = now;
+  return picture->kind != SL_CODED_KEY && before >= 0 && now > 1 && now != before && now != (before + 1) % (gint) picture->modulus;
+}
+
 /* The number of the group that @buffer is of, 0 = of one that is not whole yet, -1 = it must not go in. */
 static gint
 admit (Gate *gate, const SlCodedPicture *picture, const GstBuffer *buffer)
@@ -183,6 +195,8 @@ admit (Gate *gate, const SlCodedPicture *picture, const GstBuffer *buffer)
     close_gate (gate);
   if (picture->kind == SL_CODED_NONE)
     return (gint) gate->group;
+  if (has_gap (gate, picture))
+    close_gate (gate);
   /* The second intra picture without any key frame: this encoder makes none, and such pictures begin its groups. */
   const gboolean intra = picture->kind == SL_CODED_INTRA && !gate->begun && gate->intras++ > 0;
   if (key || intra || (picture->kind == SL_CODED_INTRA && g_atomic_int_get (&gate->untold))) {
@@ -203,7 +217,8 @@ take_coded (Gate *gate, GstPadProbeInfo *info)
   GstMapInfo map;
   GstBuffer *buffer = GST_PAD_PROBE_INFO_BUFFER (info);
   if (gate->format.codec == SL_CODED_OTHER) {
-    picture = (SlCodedPicture){ .kind = GST_BUFFER_FLAG_IS_SET (buffer, GST_BUFFER_FLAG_DELTA_UNIT) ? SL_CODED_DELTA : SL_CODED_KEY };
+    picture =
+      (SlCodedPicture){ .number = -1, .kind = GST_BUFFER_FLAG_IS_SET (buffer, GST_BUFFER_FLAG_DELTA_UNIT) ? SL_CODED_DELTA : SL_CODED_KEY };
   } else if (gst_buffer_map (buffer, &map, GST_MAP_READ)) {
     sl_coded_picture_read (&gate->format, map.data, map.size, &picture);
     gst_buffer_unmap (buffer, &map);
@@ -276,6 +291,7 @@ on_element_added (GstBin *bin, GstBin *sub, GstElement *element, gpointer intact
   g_atomic_ref_count_init (&gate->refs);
   g_atomic_ref_count_inc (&gate->refs);
   gate->intact = sl_intact_ref (intact);
+  gate->number = -1;
   gst_pad_add_probe (sink, GST_PAD_PROBE_TYPE_BUFFER | GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM | GST_PAD_PROBE_TYPE_EVENT_FLUSH, before_decoder,
                      gate, gate_unref);
   gst_pad_add_probe (src, GST_PAD_PROBE_TYPE_BUFFER, behind_decoder, gate, gate_unref);

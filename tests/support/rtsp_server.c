@@ -19,7 +19,7 @@
 
 typedef struct
 {
-  gint port, fps, after_ms, gop, loss, burst_ms, every_ms;
+  gint port, fps, after_ms, gop, loss, omit, burst_ms, every_ms;
   gboolean numbered;
   char *size, *mode, *payload, *pattern, *user, *password, *sets;
 } Options;
@@ -99,6 +99,17 @@ lose_packets (GstPad *pad, GstPadProbeInfo *info, gpointer data)
   return gst_buffer_list_length (list) > 0 ? GST_PAD_PROBE_OK : GST_PAD_PROBE_DROP;
 }
 
+/* Pictures that the camera itself leaves out, before it numbers packets. */
+static GstPadProbeReturn
+omit_picture (GstPad *pad, GstPadProbeInfo *info, gpointer data)
+{
+  const Options *options = data;
+  static gint n;
+  return ++n % options->omit == 0 && GST_BUFFER_FLAG_IS_SET (GST_PAD_PROBE_INFO_BUFFER (info), GST_BUFFER_FLAG_DELTA_UNIT)
+           ? GST_PAD_PROBE_DROP
+           : GST_PAD_PROBE_OK;
+}
+
 /* And a camera that sends nothing for a while, and then all of that at once. */
 static GstPadProbeReturn
 hold_packets (GstPad *pad, GstPadProbeInfo *info, gpointer data)
@@ -130,10 +141,11 @@ change_sets (GstPad *pad, GstPadProbeInfo *info, gpointer sets)
 }
 
 static void
-probe (GstElement *bin, const char *name, GstPadProbeType type, GstPadProbeCallback callback, gpointer data, GDestroyNotify free_data)
+probe (GstElement *bin, const char *name, const char *pad_name, GstPadProbeType type, GstPadProbeCallback callback, gpointer data,
+       GDestroyNotify free_data)
 {
   GstElement *element = gst_bin_get_by_name (GST_BIN (bin), name);
-  GstPad *pad = gst_element_get_static_pad (element, "src");
+  GstPad *pad = gst_element_get_static_pad (element, pad_name);
   gst_pad_add_probe (pad, type, callback, data, free_data);
   gst_object_unref (pad);
   gst_object_unref (element);
@@ -146,13 +158,15 @@ configure_stream (GstRTSPMediaFactory *factory, GstRTSPMedia *media, gpointer da
   Options *options = data;
   GstElement *bin = gst_rtsp_media_get_element (media);
   if (options->numbered)
-    probe (bin, "frames", GST_PAD_PROBE_TYPE_BUFFER, number_frame, g_new0 (guint, 1), g_free);
+    probe (bin, "frames", "src", GST_PAD_PROBE_TYPE_BUFFER, number_frame, g_new0 (guint, 1), g_free);
+  if (options->omit > 0)
+    probe (bin, "pay0", "sink", GST_PAD_PROBE_TYPE_BUFFER, omit_picture, options, NULL);
   if (options->loss > 0)
-    probe (bin, "pay0", packets, lose_packets, options, NULL);
+    probe (bin, "pay0", "src", packets, lose_packets, options, NULL);
   if (options->burst_ms > 0)
-    probe (bin, "pay0", packets, hold_packets, options, NULL);
+    probe (bin, "pay0", "src", packets, hold_packets, options, NULL);
   if (options->sets != NULL)
-    probe (bin, "pay0", GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM, change_sets, options->sets, NULL);
+    probe (bin, "pay0", "src", GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM, change_sets, options->sets, NULL);
   gst_object_unref (bin);
 }
 
@@ -293,6 +307,7 @@ main (int argc, char **argv)
     { "gop", 0, 0, G_OPTION_ARG_INT, &options.gop, "frames from one key frame to the next (30)", "N" },
     { "numbered", 0, 0, G_OPTION_ARG_NONE, &options.numbered, "pictures of tests/support/numbered.h", NULL },
     { "loss", 0, 0, G_OPTION_ARG_INT, &options.loss, "lose that many of the packets", "PERCENT" },
+    { "omit", 0, 0, G_OPTION_ARG_INT, &options.omit, "send no packets of each Nth picture, key frames not among them", "N" },
     { "burst", 0, 0, G_OPTION_ARG_INT, &options.burst_ms, "send nothing for so long, then all of it at once", "MS" },
     { "every", 0, 0, G_OPTION_ARG_INT, &options.every_ms, "how long to send between two bursts (1000)", "MS" },
     { "sets", 0, 0, G_OPTION_ARG_STRING, &options.sets, "parameter sets that the description of the session tells (those of the stream)",

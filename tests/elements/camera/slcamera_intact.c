@@ -21,18 +21,19 @@ typedef struct
 } Stream;
 
 static const Stream streams[] = {
-  { "h264/tcp", "openh264enc", "--payload h264 --gop 60", "protocols=tcp", 90, FALSE },
-  { "h264/udp", "openh264enc", "--payload h264 --gop 60", "protocols=udp", 90, FALSE },
-  { "h265/tcp", "x265enc", "--payload h265 --gop 60", "protocols=tcp", 90, FALSE },
-  { "h265/udp", "x265enc", "--payload h265 --gop 60", "protocols=udp", 90, FALSE },
-  { "h265-open/tcp", "x265enc", "--payload h265-open --gop 40", "protocols=tcp", 90, FALSE },
-  { "h264/bursts", "openh264enc", "--payload h264 --gop 60 --burst 300 --every 300", "protocols=tcp", 90, FALSE },
-  { "h265/bursts", "x265enc", "--payload h265 --gop 60 --burst 300 --every 300", "protocols=tcp", 90, FALSE },
-  { "h264/loss", "openh264enc", "--payload h264 --gop 20 --loss 3", "protocols=udp latency=50", 90, TRUE },
-  { "h265/loss", "x265enc", "--payload h265 --gop 20 --loss 3", "protocols=udp latency=50", 90, TRUE },
-  { "h265-open/loss", "x265enc", "--payload h265-open --gop 20 --loss 3", "protocols=udp latency=50", 60, TRUE },
-  { "jpeg/loss", "jpegenc", "--payload jpeg --loss 3", "protocols=udp latency=50", 60, TRUE },
-  { "sets", "openh264enc", "--payload h264 --gop 60 --sets " OTHER_SETS, "protocols=tcp", 90, FALSE },
+  { "h264/tcp", "openh264enc", "--payload h264 --gop 40", "protocols=tcp", 40, FALSE },
+  { "h264/udp", "openh264enc", "--payload h264 --gop 40", "protocols=udp", 50, FALSE },
+  { "h265/tcp", "x265enc", "--payload h265 --gop 40", "protocols=tcp", 50, FALSE },
+  { "h265/udp", "x265enc", "--payload h265 --gop 40", "protocols=udp", 50, FALSE },
+  { "h265-open/tcp", "x265enc", "--payload h265-open --gop 40", "protocols=tcp", 50, FALSE },
+  { "h264/bursts", "openh264enc", "--payload h264 --gop 40 --burst 300 --every 300", "protocols=tcp", 50, FALSE },
+  { "h265/bursts", "x265enc", "--payload h265 --gop 40 --burst 300 --every 300", "protocols=tcp", 50, FALSE },
+  { "h264/loss", "openh264enc", "--payload h264 --gop 20 --loss 3", "protocols=udp latency=50", 50, TRUE },
+  { "h265/loss", "x265enc", "--payload h265 --gop 20 --loss 3", "protocols=udp latency=50", 50, TRUE },
+  { "h265-open/loss", "x265enc", "--payload h265-open --gop 20 --loss 3", "protocols=udp latency=50", 40, TRUE },
+  { "jpeg/loss", "jpegenc", "--payload jpeg --loss 3", "protocols=udp latency=50", 40, TRUE },
+  { "h264/omitted", "openh264enc", "--payload h264 --gop 20 --omit 17", "protocols=tcp", 40, TRUE },
+  { "sets", "openh264enc", "--payload h264 --gop 40 --sets " OTHER_SETS, "protocols=tcp", 50, FALSE },
 };
 
 static guint64
@@ -75,6 +76,8 @@ test_join (gconstpointer data)
   test_camera_wait_frames (camera, 1);
   const guint64 early = damaged_of (camera);
   test_camera_wait_frames (camera, stream->frames);
+  while (stream->loses && damaged_of (camera) == early)
+    test_camera_wait_frames (camera, 10);
   const guint64 damaged = damaged_of (camera);
   test_camera_stop (camera);
   test_camera_stop (before);
@@ -82,10 +85,7 @@ test_join (gconstpointer data)
   g_test_message ("%u frames, worst %.1f dB; left out %" G_GUINT64_FORMAT " before the first, then %" G_GUINT64_FORMAT, compare.frames,
                   compare.worst, early, damaged - early);
   g_assert_cmpuint (compare.bad, ==, 0);
-  if (stream->loses)
-    g_assert_cmpuint (damaged, >, 0);
-  else
-    g_assert_cmpuint (damaged, ==, early);
+  g_assert_true ((damaged > early) == stream->loses);
 }
 
 /* What is left out is said: before the first key frame, and damaged. */

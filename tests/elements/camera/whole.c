@@ -28,15 +28,16 @@ typedef struct
 
 /* A key frame with its sets and in three fragments, a picture of two fragments, one of two slices, one of one packet; then all again. */
 static const Packet h264[] = {
-  { 0, PAYLOAD ("\x67sps") },          { 0, PAYLOAD ("\x68pps") },  { 0, PAYLOAD ("\x7c\x85\x88") }, { 0, PAYLOAD ("\x7c\x05xx") },
-  { 0, PAYLOAD ("\x7c\x45xx") },       { 1, PAYLOAD ("\x5c\x81\x9a") }, { 1, PAYLOAD ("\x5c\x41xx") }, { 2, PAYLOAD ("\x41\x9axx") },
-  { 2, PAYLOAD ("\x41\x05xx") },       { 3, PAYLOAD ("\x41\x9axx") },
+  { 0, PAYLOAD ("\x67sps") },    { 0, PAYLOAD ("\x68pps") },      { 0, PAYLOAD ("\x7c\x85\x88") }, { 0, PAYLOAD ("\x7c\x05xx") },
+  { 0, PAYLOAD ("\x7c\x45xx") }, { 1, PAYLOAD ("\x5c\x81\x9a") }, { 1, PAYLOAD ("\x5c\x41xx") },   { 2, PAYLOAD ("\x41\x9axx") },
+  { 2, PAYLOAD ("\x41\x05xx") }, { 3, PAYLOAD ("\x41\x9axx") },
 };
 
 static const Packet h265[] = {
-  { 0, PAYLOAD ("\x40\x01vps") },      { 0, PAYLOAD ("\x42\x01sps") },      { 0, PAYLOAD ("\x44\x01pps") }, { 0, PAYLOAD ("\x62\x01\x93\x80") },
-  { 0, PAYLOAD ("\x62\x01\x13xx") },   { 0, PAYLOAD ("\x62\x01\x53xx") },   { 1, PAYLOAD ("\x62\x01\x81\x80") }, { 1, PAYLOAD ("\x62\x01\x41xx") },
-  { 2, PAYLOAD ("\x02\x01\x80xx") },   { 2, PAYLOAD ("\x02\x01\x10xx") },   { 3, PAYLOAD ("\x02\x01\x80xx") },
+  { 0, PAYLOAD ("\x40\x01vps") },      { 0, PAYLOAD ("\x42\x01sps") },    { 0, PAYLOAD ("\x44\x01pps") },
+  { 0, PAYLOAD ("\x62\x01\x93\x80") }, { 0, PAYLOAD ("\x62\x01\x13xx") }, { 0, PAYLOAD ("\x62\x01\x53xx") },
+  { 1, PAYLOAD ("\x62\x01\x81\x80") }, { 1, PAYLOAD ("\x62\x01\x41xx") }, { 2, PAYLOAD ("\x02\x01\x80xx") },
+  { 2, PAYLOAD ("\x02\x01\x10xx") },   { 3, PAYLOAD ("\x02\x01\x80xx") },
 };
 
 #define PICTURES 4
@@ -161,7 +162,8 @@ test_sets (gconstpointer data)
     g_assert_cmpuint (left.early, ==, 1);
     g_autoptr (GstCaps) caps = gst_pad_get_current_caps (harness->sinkpad);
     const GstStructure *structure = gst_caps_get_structure (caps, 0);
-    g_assert_true ((gst_structure_has_field (structure, "sprop-parameter-sets") || gst_structure_has_field (structure, "sprop-sps")) == !inside);
+    g_assert_true ((gst_structure_has_field (structure, "sprop-parameter-sets") || gst_structure_has_field (structure, "sprop-sps"))
+                   == !inside);
     gst_harness_teardown (harness);
   }
 }
@@ -198,7 +200,8 @@ test_noise (void)
     g_assert_true ((message != NULL) == (e == 0));
     if (message != NULL)
       gst_message_parse_error (message, &error, NULL);
-    g_assert_true (error == NULL || strstr (error->message, "a picture of the stream: expected at most 1000 bytes (max-part-bytes), got 10") != NULL);
+    g_assert_true (error == NULL
+                   || strstr (error->message, "a picture of the stream: expected at most 1000 bytes (max-part-bytes), got 10") != NULL);
     gst_element_set_bus (harness->element, NULL);
     gst_harness_teardown (harness);
   }
@@ -221,7 +224,11 @@ static const struct
   { "I and P slices", { SL_CODED_H264, 0 }, PAYLOAD ("\0\0\1\x41\x88\x80\0\0\1\x41\x9a\x00"), SL_CODED_DELTA, 0 },
   { "I at a recovery point", { SL_CODED_H264, 0 }, PAYLOAD ("\0\0\1\x06\x06\x01\xc4\x80\0\0\1\x41\x88\x80"), SL_CODED_KEY, 0 },
   { "P, whole after 4", { SL_CODED_H264, 0 }, PAYLOAD ("\0\0\1\x06\x06\x01\x2c\x80\0\0\1\x41\x9a\x00"), SL_CODED_DELTA, 4 },
-  { "recovery behind another message", { SL_CODED_H264, 0 }, PAYLOAD ("\0\0\1\x06\x05\x02xx\x06\x01\x2c\x80\0\0\1\x41\x9a\x00"), SL_CODED_DELTA, 4 },
+  { "recovery behind another message",
+    { SL_CODED_H264, 0 },
+    PAYLOAD ("\0\0\1\x06\x05\x02xx\x06\x01\x2c\x80\0\0\1\x41\x9a\x00"),
+    SL_CODED_DELTA,
+    4 },
   { "lengths", { SL_CODED_H264, 4 }, PAYLOAD ("\0\0\0\3\x65\x88\x80"), SL_CODED_KEY, 0 },
   { "a length beyond the end", { SL_CODED_H264, 4 }, PAYLOAD ("\0\0\0\xff\x65\x88\x80"), SL_CODED_KEY, 0 },
   { "a cut length", { SL_CODED_H264, 4 }, PAYLOAD ("\0\0\0"), SL_CODED_NONE, 0 },
@@ -239,9 +246,11 @@ test_pictures (void)
   for (guint i = 0; i < G_N_ELEMENTS (pictures); i++) {
     g_autofree guint8 *bytes = g_memdup2 (pictures[i].bytes, MAX (pictures[i].n, 1));
     SlCodedPicture picture;
-    sl_coded_picture_read (&pictures[i].format, bytes, pictures[i].n, &picture);
+    SlCodedFormat format = pictures[i].format;
+    sl_coded_picture_read (&format, bytes, pictures[i].n, &picture);
     if (picture.kind != pictures[i].kind || picture.recovery != pictures[i].recovery)
-      g_error ("%s: expected kind %d, recovery %u, got %d, %u", pictures[i].name, pictures[i].kind, pictures[i].recovery, picture.kind, picture.recovery);
+      g_error ("%s: expected kind %d, recovery %u, got %d, %u", pictures[i].name, pictures[i].kind, pictures[i].recovery, picture.kind,
+               picture.recovery);
   }
 }
 
@@ -249,9 +258,11 @@ test_pictures (void)
 static void
 test_encoders (void)
 {
-  static const char *const encoders[] = { "openh264enc gop-size=5 ! h264parse ! video/x-h264,alignment=au",
-                                          "x265enc key-int-max=5 tune=zerolatency speed-preset=ultrafast option-string=scenecut=0 ! h265parse ! video/x-h265,alignment=au",
-                                          "avenc_mpeg4 gop-size=5 ! mpeg4videoparse ! video/mpeg" };
+  static const char *const encoders[] = {
+    "openh264enc gop-size=5 ! h264parse ! video/x-h264,alignment=au",
+    "x265enc key-int-max=5 tune=zerolatency speed-preset=ultrafast option-string=scenecut=0 ! h265parse ! video/x-h265,alignment=au",
+    "avenc_mpeg4 gop-size=5 ! mpeg4videoparse ! video/mpeg"
+  };
   static const char *const formats[] = { ",stream-format=byte-stream", ",stream-format=avc", ",stream-format=hvc1", "" };
   guint tried = 0;
   for (guint i = 0; i < G_N_ELEMENTS (encoders) * G_N_ELEMENTS (formats); i++) {
@@ -259,25 +270,27 @@ test_encoders (void)
     if ((strstr (encoder, "mpeg4") != NULL) != (*format == '\0') || (strstr (encoder, "h264") != NULL && strstr (format, "hvc1") != NULL)
         || (strstr (encoder, "h265") != NULL && strstr (format, "avc") != NULL))
       continue;
-    g_autofree char *launch =
-      g_strdup_printf ("videotestsrc num-buffers=12 ! video/x-raw,format=I420,width=64,height=64 ! %s%s ! appsink name=sink sync=false", encoder, format);
+    g_autofree char *launch = g_strdup_printf (
+      "videotestsrc num-buffers=12 ! video/x-raw,format=I420,width=64,height=64 ! %s%s ! appsink name=sink sync=false", encoder, format);
     g_autoptr (GstElement) pipeline = gst_parse_launch (launch, NULL);
     if (pipeline == NULL)
       continue;
     g_autoptr (GstElement) sink = gst_bin_get_by_name (GST_BIN (pipeline), "sink");
+    SlCodedFormat coded;
     gst_element_set_state (pipeline, GST_STATE_PLAYING);
     for (guint n = 0; sink != NULL; n++) {
       g_autoptr (GstSample) sample = gst_app_sink_pull_sample (GST_APP_SINK (sink));
       GstMapInfo map;
-      SlCodedFormat coded;
       SlCodedPicture picture;
       if (sample == NULL)
         break;
-      sl_coded_format_read (gst_sample_get_caps (sample), &coded);
+      if (n == 0)
+        sl_coded_format_read (gst_sample_get_caps (sample), &coded);
       g_assert_true (gst_buffer_map (gst_sample_get_buffer (sample), &map, GST_MAP_READ));
       sl_coded_picture_read (&coded, map.data, map.size, &picture);
       gst_buffer_unmap (gst_sample_get_buffer (sample), &map);
       g_assert_cmpint (picture.kind, ==, n % 5 == 0 ? SL_CODED_KEY : SL_CODED_DELTA);
+      g_assert_cmpint (picture.number, ==, coded.codec == SL_CODED_H264 ? (gint) (n % 5) : -1);
       tried++;
     }
     gst_element_set_state (pipeline, GST_STATE_NULL);
@@ -291,7 +304,8 @@ main (int argc, char **argv)
 {
   test_elements_init (&argc, &argv);
   for (guint s = 0; s < G_N_ELEMENTS (streams); s++) {
-    g_autofree char *lost = g_strdup_printf ("/camera/whole/lost/%s", streams[s].name), *sets = g_strdup_printf ("/camera/whole/sets/%s", streams[s].name);
+    g_autofree char *lost = g_strdup_printf ("/camera/whole/lost/%s", streams[s].name),
+                    *sets = g_strdup_printf ("/camera/whole/sets/%s", streams[s].name);
     g_test_add_data_func (lost, GUINT_TO_POINTER (s), test_lost);
     g_test_add_data_func (sets, GUINT_TO_POINTER (s), test_sets);
   }
