@@ -28,8 +28,8 @@ GST_DEBUG_CATEGORY_STATIC (sl_camera_feed_debug);
 #define HANDSHAKE_BYTES (64 * 1024)
 #define END_PATIENCE_US G_USEC_PER_SEC
 #define TRUST (5 * GST_SECOND)
-/* How long frames that are left out are a sign of life: longer than any camera's key frames are apart. */
-#define KEY_PATIENCE_US (30 * G_USEC_PER_SEC)
+/* How many of the limits without a frame frames that are left out may take. */
+#define KEY_PATIENCE 3
 #define REMIND_US (60 * G_USEC_PER_SEC)
 
 typedef enum
@@ -423,12 +423,19 @@ tell_left_out (SlCameraFeed *feed, gboolean now)
   sl_intact_read (feed->intact, &counts);
   g_autofree char *early = sl_camera_early_text (counts.early - feed->told.early);
   g_autofree char *damaged = sl_camera_damaged_text (counts.damaged - feed->told.damaged, feed->settings.protocols);
+  const gboolean slow = counts.slow > feed->told.slow;
   if (early != NULL)
     tell_people (feed, GST_MESSAGE_INFO, NULL, early);
   feed->told.early = counts.early;
-  if (damaged == NULL || (!now && g_get_monotonic_time () - feed->told_at < REMIND_US))
+  if ((damaged == NULL && !slow) || (!now && g_get_monotonic_time () - feed->told_at < REMIND_US))
     return;
-  tell_people (feed, GST_MESSAGE_WARNING, NULL, damaged);
+  if (slow)
+    tell_people (
+      feed, GST_MESSAGE_WARNING, NULL,
+      "this machine decodes slower than the camera sends: frames are left out, each time up to the next key frame; set a smaller "
+      "picture or rate in the camera");
+  else
+    tell_people (feed, GST_MESSAGE_WARNING, NULL, damaged);
   feed->told = counts;
   feed->told_at = g_get_monotonic_time ();
 }
@@ -487,7 +494,8 @@ deadline_of (SlCameraFeed *feed, gint64 since, gint ms)
 {
   SlIntactCounts counts;
   sl_intact_read (feed->intact, &counts);
-  return CLAMP (counts.last, since, since + KEY_PATIENCE_US) + ms * G_GINT64_CONSTANT (1000);
+  const gint64 limit = ms * G_GINT64_CONSTANT (1000);
+  return CLAMP (counts.last, since, since + KEY_PATIENCE * limit) + limit;
 }
 
 /* With the lock held, which it gives up. */
@@ -856,5 +864,5 @@ sl_camera_feed_damaged (SlCameraFeed *feed)
 {
   SlIntactCounts counts;
   sl_intact_read (feed->intact, &counts);
-  return counts.early + counts.damaged;
+  return counts.early + counts.damaged + counts.slow;
 }

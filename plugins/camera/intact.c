@@ -118,11 +118,12 @@ sl_intact_read (SlIntact *intact, SlIntactCounts *counts)
 }
 
 void
-sl_intact_note (SlIntact *intact, gboolean early)
+sl_intact_note (SlIntact *intact, SlIntactReason reason)
 {
   g_mutex_lock (&intact->lock);
-  intact->counts.early += early;
-  intact->counts.damaged += !early;
+  intact->counts.early += reason == SL_INTACT_EARLY;
+  intact->counts.damaged += reason == SL_INTACT_DAMAGED;
+  intact->counts.slow += reason == SL_INTACT_SLOW;
   intact->counts.last = g_get_monotonic_time ();
   g_mutex_unlock (&intact->lock);
 }
@@ -227,7 +228,7 @@ take_coded (Gate *gate, GstPadProbeInfo *info)
   }
   const gint group = admit (gate, &picture, buffer);
   if (group < 0) {
-    sl_intact_note (gate->intact, !gate->begun);
+    sl_intact_note (gate->intact, gate->begun ? SL_INTACT_DAMAGED : SL_INTACT_EARLY);
     return GST_PAD_PROBE_DROP;
   }
   buffer = gst_buffer_make_writable (buffer);
@@ -274,7 +275,7 @@ behind_decoder (GstPad *pad, GstPadProbeInfo *info, gpointer data)
     gate->spoiled = meta->group;
   if (meta != NULL ? meta->group > 0 && meta->group != gate->spoiled : !corrupted)
     return GST_PAD_PROBE_OK;
-  sl_intact_note (gate->intact, meta != NULL && meta->group == 0 && !gate->begun);
+  sl_intact_note (gate->intact, meta != NULL && meta->group == 0 && !gate->begun ? SL_INTACT_EARLY : SL_INTACT_DAMAGED);
   return GST_PAD_PROBE_DROP;
 }
 

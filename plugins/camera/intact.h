@@ -13,15 +13,23 @@ G_BEGIN_DECLS
 /** SlIntact: counted references, any thread. */
 typedef struct _SlIntact SlIntact;
 
+typedef enum
+{
+  SL_INTACT_EARLY,
+  SL_INTACT_DAMAGED,
+  SL_INTACT_SLOW
+} SlIntactReason;
+
 /**
  * SlIntactCounts:
  * @early: frames that came before the first key frame
  * @damaged: frames that lacked data, and those after them up to the next key frame
+ * @slow: frames that the decoder did not get to
  * @last: when the last of these came, monotonic us; 0 = none did
  */
 typedef struct
 {
-  guint64 early, damaged;
+  guint64 early, damaged, slow;
   gint64 last;
 } SlIntactCounts;
 
@@ -30,7 +38,7 @@ SlIntact *sl_intact_ref (SlIntact *intact);
 void sl_intact_unref (gpointer intact);
 void sl_intact_read (SlIntact *intact, SlIntactCounts *counts);
 /** sl_intact_note: one more, for whoever leaves out a frame before it is decoded. */
-void sl_intact_note (SlIntact *intact, gboolean early);
+void sl_intact_note (SlIntact *intact, SlIntactReason reason);
 /** sl_intact_watch: decoders that @bin gets from now on, at any depth, take no damaged frame and give none. */
 void sl_intact_watch (SlIntact *intact, GstBin *bin);
 

@@ -254,12 +254,15 @@ rtsp_pads_done (GstElement *source, gpointer data)
 }
 
 static void
-decoder_behind (GstElement *queue, gpointer data)
+decoder_behind (GstElement *queue, gpointer intact)
 {
-  GST_ELEMENT_WARNING (queue, STREAM, DECODE,
-                       ("this machine decodes slower than the camera sends: frames are left out, each time up to the next "
-                        "key frame; set a smaller picture or rate in the camera"),
-                       (NULL));
+  sl_intact_note (intact, SL_INTACT_SLOW);
+}
+
+static void
+unref_intact (gpointer intact, GClosure *closure)
+{
+  sl_intact_unref (intact);
 }
 
 /* Packets of whole pictures, and a thread of its own for decoding: what waits for that, waits here, and never where single packets would be
@@ -273,7 +276,7 @@ add_packet_filter (const SlCameraPlan *plan, GstBin *bin, GstElement *decoder)
   g_object_set (queue, "max-size-buffers", 0, "max-size-bytes", MIN (max_bytes, G_MAXUINT / WAITING_PICTURES) * WAITING_PICTURES,
                 "max-size-time", WAITING_TIME, NULL);
   gst_util_set_object_arg (G_OBJECT (queue), "leaky", "downstream");
-  g_signal_connect (queue, "overrun", G_CALLBACK (decoder_behind), NULL);
+  g_signal_connect_data (queue, "overrun", G_CALLBACK (decoder_behind), sl_intact_ref (plan->intact), unref_intact, 0);
   gst_element_link_many (whole, queue, decoder, NULL);
   return whole;
 }

@@ -109,12 +109,12 @@ drop_held (SlCameraWhole *self)
 }
 
 static void
-skip (SlCameraWhole *self, gboolean early)
+skip (SlCameraWhole *self, SlIntactReason reason)
 {
   drop_held (self);
   self->skipping = TRUE;
   if (!self->told)
-    sl_intact_note (self->intact, early);
+    sl_intact_note (self->intact, reason);
   self->told = TRUE;
 }
 
@@ -164,7 +164,7 @@ push_held (SlCameraWhole *self)
     return GST_FLOW_OK;
   if (is_early (self)) {
     drop_held (self);
-    sl_intact_note (self->intact, TRUE);
+    sl_intact_note (self->intact, SL_INTACT_EARLY);
     ask_for_key (self);
     self->picture = FALSE;
     return GST_FLOW_OK;
@@ -187,16 +187,16 @@ mind_gap (SlCameraWhole *self, const Packet *packet, const SlCodedPacket *coded,
     ask_for_key (self);
   const gboolean same = !first && !self->ended && packet->time == self->time;
   if (!first && !self->ended)
-    skip (self, FALSE); /* the end of the one before */
+    skip (self, SL_INTACT_DAMAGED); /* the end of the one before */
   self->told &= same;
   self->skipping = FALSE;
   self->sets = self->key = self->picture = FALSE;
   /* A key frame whose parameter sets may be among what is missing would be decoded with old ones. */
   const gboolean bare = !first && coded->key && !coded->sets && self->how != APART;
   if (same || !coded->begins || bare)
-    skip (self, first);
+    skip (self, first ? SL_INTACT_EARLY : SL_INTACT_DAMAGED);
   else if (!first && self->ended)
-    sl_intact_note (self->intact, FALSE); /* all of a picture is missing */
+    sl_intact_note (self->intact, SL_INTACT_DAMAGED); /* all of a picture is missing */
 }
 
 static GstFlowReturn

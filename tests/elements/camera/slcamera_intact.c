@@ -117,6 +117,69 @@ test_told (void)
   test_server_kill (&server);
 }
 
+/* A camera without a further key frame counts as gone in the end; meanwhile what it sends is a sign of life. */
+static void
+test_no_key (void)
+{
+  TestServer server;
+  g_autoptr (GstElementFactory) encoder = gst_element_factory_find ("openh264enc");
+  if (encoder == NULL) {
+    g_test_skip ("there is no openh264enc");
+    return;
+  }
+  if (!test_server_start (&server, SERVER, 0, PICTURES " --payload h264 --gop 30000"))
+    return;
+  g_autoptr (TestCamera) before = test_camera_new (server.uri, NULL, NULL);
+  test_camera_play (before, GST_STATE_PLAYING);
+  test_camera_wait_frames (before, 3);
+  g_autoptr (TestCamera) camera = test_camera_new (server.uri, NULL, NULL);
+  g_object_set (camera->camera, "connect-timeout", 300, NULL);
+  const gint64 start = g_get_monotonic_time ();
+  test_camera_play (camera, GST_STATE_PLAYING);
+  test_camera_wait_text (
+    camera, GST_MESSAGE_WARNING,
+    "rtsp://*: no whole frame for ?.? s: those that came lack data, or have no key frame before them; set a shorter key frame interval in the camera; trying again in *");
+  g_assert_cmpint (g_get_monotonic_time () - start, >=, 4 * 300 * 1000);
+  g_assert_cmpuint (camera->frames, ==, 0);
+  test_server_kill (&server);
+}
+
+/* A long group whose rest is damaged: the camera is there, and goes on with the next key frame. */
+static void
+test_waiting (void)
+{
+  TestServer server;
+  g_autoptr (GstElementFactory) encoder = gst_element_factory_find ("openh264enc");
+  if (encoder == NULL) {
+    g_test_skip ("there is no openh264enc");
+    return;
+  }
+  if (!test_server_start (&server, SERVER, 0, PICTURES " --payload h264 --gop 150 --omit 40"))
+    return;
+  g_autoptr (TestCamera) camera = test_camera_new (server.uri, "stall-timeout=500", NULL);
+  test_camera_play (camera, GST_STATE_PLAYING);
+  test_camera_expect (camera, "waiting", "frames come that lack data, up to the next key frame");
+  test_camera_expect (camera, "playing", "");
+  test_server_kill (&server);
+}
+
+/* In a burst more comes than may wait: that is told, and what comes is whole. */
+static void
+test_slow (void)
+{
+  TestServer server;
+  if (!test_server_start (&server, SERVER, 0, "--size 320x240 --fps 60 --payload raw --burst 500 --every 100"))
+    return;
+  g_autoptr (TestCamera) camera = test_camera_new (server.uri, "max-part-bytes=170000", NULL);
+  test_camera_play (camera, GST_STATE_PLAYING);
+  test_camera_wait_text (
+    camera, GST_MESSAGE_WARNING,
+    "rtsp://*: this machine decodes slower than the camera sends: frames are left out, each time up to the next key frame; set a smaller "
+    "picture or rate in the camera");
+  g_assert_cmpuint (damaged_of (camera), >, 0);
+  test_server_kill (&server);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -126,5 +189,8 @@ main (int argc, char **argv)
     g_test_add_data_func (path, &streams[i], test_join);
   }
   g_test_add_func ("/slcamera/intact/told", test_told);
+  g_test_add_func ("/slcamera/intact/no-key", test_no_key);
+  g_test_add_func ("/slcamera/intact/slow", test_slow);
+  g_test_add_func ("/slcamera/intact/waiting", test_waiting);
   return test_elements_run ();
 }
