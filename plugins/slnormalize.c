@@ -18,6 +18,7 @@
 
 #include "base/thread_count.h"
 #include "sightline/error.h"
+#include "plugins/camera/intact.h"
 #include "plugins/describe.h"
 #include "plugins/dmabuf.h"
 #include "plugins/meta/followed.h"
@@ -69,6 +70,7 @@ typedef struct
   gint corrupted;               /* object lock */
   guint64 damaged, told;        /* object lock: corrupted frames that were dropped; as the last warning said */
   gint64 told_at;               /* of that warning, monotonic us */
+  guint spoiled;                /* of sl_intact_is_whole() */
   guint columns, rows;          /* of tiles */
   GstVideoInfo video;
   SlImageInfo image; /* of video */
@@ -186,8 +188,8 @@ static const SlProperty properties[] = {
     "on the frame; slpostprocess merges what the model finds. 2x2 takes five times the model's time; unset = the whole frame alone",
     SL_PROPERTY_STRING, G_STRUCT_OFFSET (SlNormalize, tiles) },
   { "corrupted", "Corrupted frames",
-    "What becomes of frames that their decoder flags as corrupted (GST_BUFFER_FLAG_CORRUPTED), such as gray ones before the first key frame of a "
-    "stream",
+    "What becomes of damaged frames: those that their decoder flags as corrupted (GST_BUFFER_FLAG_CORRUPTED), such as gray ones before the first key "
+    "frame of a stream, and those that a decoder upstream makes between a gap in its data and the next key frame",
     SL_PROPERTY_CHOICE, G_STRUCT_OFFSET (SlNormalize, corrupted), 0, 0, CORRUPTED_DROP, corrupted_get_type },
 };
 
@@ -429,7 +431,7 @@ push_regions (SlNormalize *self, GstBuffer *frame, gboolean tiles)
 static gboolean
 is_left_out (SlNormalize *self, const GstBuffer *frame)
 {
-  if (!GST_BUFFER_FLAG_IS_SET (frame, GST_BUFFER_FLAG_CORRUPTED))
+  if (sl_intact_is_whole (frame, &self->spoiled))
     return FALSE;
   GST_OBJECT_LOCK (self);
   const gboolean out = self->corrupted == CORRUPTED_DROP;
@@ -444,7 +446,7 @@ is_left_out (SlNormalize *self, const GstBuffer *frame)
   if (news > 0)
     GST_ELEMENT_WARNING (
       self, STREAM, DECODE,
-      ("%" G_GUINT64_FORMAT " frames left out that their decoder calls corrupted; corrupted=keep has the model look at them", news),
+      ("%" G_GUINT64_FORMAT " frames left out that are damaged or before a key frame; corrupted=keep has the model look at them", news),
       (NULL));
   return out;
 }
@@ -686,6 +688,8 @@ sl_normalize_set_caps (GstBaseTransform *base, GstCaps *incaps, GstCaps *outcaps
   SlNormalize *self = (SlNormalize *) base;
   GError *error = NULL;
   unconfigure (self);
+  if (self->corrupted == CORRUPTED_DROP) /* decoders may come late */
+    sl_intact_mark (base->sinkpad, &self->spoiled);
   if (!configure (self, incaps, outcaps, &error))
     return sl_element_refuse (GST_ELEMENT (self), &self->refused, error);
   self->caps = sl_dmabuf_plain (incaps);
@@ -818,7 +822,9 @@ sl_normalize_start (GstBaseTransform *base)
     return FALSE;
   }
   self->refused = FALSE;
-  self->waited = 0;
+  self->waited = self->spoiled = 0;
+  if (self->corrupted == CORRUPTED_DROP) /* it changes in READY alone */
+    sl_intact_mark (base->sinkpad, &self->spoiled);
   GST_OBJECT_LOCK (self);
   self->damaged = self->told = 0;
   GST_OBJECT_UNLOCK (self);

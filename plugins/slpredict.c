@@ -16,6 +16,7 @@
 
 #include "sightline/error.h"
 #include "models/default.h"
+#include "plugins/camera/intact.h"
 #include "plugins/describe.h"
 #include "plugins/meta/frame_meta.h"
 #include "plugins/meta/prediction_signal.h"
@@ -62,6 +63,7 @@ typedef struct
   guint64 passed;      /* object lock: serial of the last frame that left the queue; 0 = none since the start or a flush */
   guint64 processed;   /* object lock */
   guint64 dropped;     /* object lock */
+  guint spoiled;       /* of sl_intact_is_whole(); streaming thread */
   guint held;          /* object lock: how often notifications of slinfer are held back */
 } SlPredict;
 
@@ -217,7 +219,7 @@ static gboolean
 is_left_out (SlPredict *self, const GstBuffer *frame)
 {
   gint corrupted;
-  if (!GST_BUFFER_FLAG_IS_SET (frame, GST_BUFFER_FLAG_CORRUPTED))
+  if (sl_intact_is_whole (frame, &self->spoiled))
     return FALSE;
   g_object_get (self->children[NORMALIZE], "corrupted", &corrupted, NULL);
   return corrupted == 0;
@@ -413,6 +415,7 @@ sl_predict_change_state (GstElement *element, GstStateChange transition)
     GST_OBJECT_LOCK (self);
     self->live_known = FALSE;
     self->taken = self->passed = self->processed = self->dropped = 0;
+    self->spoiled = 0;
     GST_OBJECT_UNLOCK (self);
   }
   return GST_ELEMENT_CLASS (sl_predict_parent_class)->change_state (element, transition);

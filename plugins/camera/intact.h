@@ -42,6 +42,12 @@ void sl_intact_note (SlIntact *intact, SlIntactReason reason);
 /** sl_intact_watch: decoders that @bin gets from now on, at any depth, take no damaged frame and give none. */
 void sl_intact_watch (SlIntact *intact, GstBin *bin);
 
+/** sl_intact_mark: the decoder that frames come from to @sink, a sink pad, notes on each frame whether it is damaged, and leaves none out: others may
+ *  want them. Once for each decoder, whoever asks. @spoiled: see sl_intact_is_whole() */
+void sl_intact_mark (GstPad *sink, guint *spoiled);
+/** sl_intact_is_whole: whether @frame is not damaged, as its decoder and sl_intact_mark() say. @spoiled: 0 at first, kept between frames of a stream. */
+gboolean sl_intact_is_whole (const GstBuffer *frame, guint *spoiled);
+
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlIntact, sl_intact_unref)
 
 G_END_DECLS

@@ -4,18 +4,21 @@
 
 #include <gst/video/video.h>
 
+#include "plugins/meta/frame_meta.h"
 #include "tests/support/numbered.h"
 
 static GstPadProbeReturn
 compare_frame (GstPad *pad, GstPadProbeInfo *info, gpointer data)
 {
   Compare *compare = data;
-  g_autoptr (GstCaps) caps = gst_pad_get_current_caps (pad);
+  const SlFrameMeta *meta = sl_buffer_get_frame_meta (GST_PAD_PROBE_INFO_BUFFER (info));
+  GstBuffer *buffer = meta != NULL && meta->frame != NULL ? meta->frame : GST_PAD_PROBE_INFO_BUFFER (info);
+  g_autoptr (GstCaps) caps = buffer == GST_PAD_PROBE_INFO_BUFFER (info) ? gst_pad_get_current_caps (pad) : gst_caps_ref (meta->caps);
   GstVideoInfo video;
   GstVideoFrame frame;
   g_assert_true (gst_video_info_from_caps (&video, caps));
   g_assert_cmpint (GST_VIDEO_INFO_FORMAT (&video), ==, GST_VIDEO_FORMAT_I420);
-  g_assert_true (gst_video_frame_map (&frame, &video, GST_PAD_PROBE_INFO_BUFFER (info), GST_MAP_READ));
+  g_assert_true (gst_video_frame_map (&frame, &video, buffer, GST_MAP_READ));
   NumberedPicture picture = { .width = video.width, .height = video.height };
   for (guint p = 0; p < 3; p++) {
     picture.plane[p] = GST_VIDEO_FRAME_PLANE_DATA (&frame, p);

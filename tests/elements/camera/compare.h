@@ -26,7 +26,7 @@ typedef struct
   gint64 first;
 } Compare;
 
-/** compare_watch: frames of @pad, in I420. @compare must stay. */
+/** compare_watch: frames of @pad, in I420, or those of which its tensors are made. @compare must stay. */
 void compare_watch (Compare *compare, GstPad *pad);
 
 G_END_DECLS
