@@ -97,8 +97,10 @@ static void
 see_h265 (Seen *seen, const guint8 *unit, gsize n)
 {
   const guint type = unit[0] >> 1 & 63;
-  if (type == 39 && n > 2 && seen->recovery < 0)
-    seen->recovery = read_recovery_point (unit + 2, n - 2);
+  if (type == 39 && n > 2 && seen->recovery < 0) {
+    const gint code = read_recovery_point (unit + 2, n - 2);
+    seen->recovery = code > 0 ? (code + 1) / 2 : code; /* a signed number */
+  }
   if (type > 31)
     return;
   seen->picture = TRUE;

@@ -235,6 +235,7 @@ static const struct
   { "IDR of H.265", { SL_CODED_H265, 0 }, PAYLOAD ("\0\0\1\x26\x01\x80"), SL_CODED_KEY, 0 },
   { "CRA", { SL_CODED_H265, 0 }, PAYLOAD ("\0\0\1\x2a\x01\x80"), SL_CODED_KEY, 0 },
   { "RASL", { SL_CODED_H265, 0 }, PAYLOAD ("\0\0\1\x10\x01\x80"), SL_CODED_LEADING, 0 },
+  { "TRAIL, whole after 4", { SL_CODED_H265, 0 }, PAYLOAD ("\0\0\1\x4e\x01\x06\x01\x11\x80\0\0\1\x02\x01\x80"), SL_CODED_DELTA, 4 },
   { "TRAIL", { SL_CODED_H265, 2 }, PAYLOAD ("\0\3\x02\x01\x80"), SL_CODED_DELTA, 0 },
   { "I of MPEG-4", { SL_CODED_MPEG4, 0 }, PAYLOAD ("\0\0\1\xb6\x10"), SL_CODED_KEY, 0 },
   { "P of MPEG-4", { SL_CODED_MPEG4, 0 }, PAYLOAD ("\0\0\1\xb6\x50"), SL_CODED_DELTA, 0 },
