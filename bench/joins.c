@@ -137,7 +137,8 @@ main (int argc, char **argv)
     Sums sums;
     run_kind (&kind, joins * (k + 1) / n_kinds - joins * k / n_kinds, &sums);
     g_print ("%-5s %3d s %-18s %5u %7u %5u %8.1f %8" G_GUINT64_FORMAT " %10.2f %5u %8u\n", kind.encoding, kind.gop, ways[way].name,
-             sums.joins, sums.frames, sums.bad, sums.worst, sums.damaged, sums.longest, sums.late, sums.without);
+             sums.joins, sums.frames, sums.bad, sums.worst, sums.damaged, sums.without < sums.joins ? sums.longest : 0, sums.late,
+             sums.without);
     all.joins += sums.joins;
     all.frames += sums.frames;
     all.bad += sums.bad;
