@@ -73,8 +73,9 @@ static const SlProperty properties[] = {
   { "framerate", "Frame rate", "Frames a second wanted, at least (v4l2://), or exactly; 0 = 25 for v4l2://, else what comes",
     SL_PROPERTY_DOUBLE, AT (framerate), 0, 1000, 0 },
   { "latency", "Latency", "rtsp://: how long to wait for late or reordered packets, ms", SL_PROPERTY_INT, AT (latency), 0, 60000, 100 },
-  { "drop-on-latency", "Drop on latency", "rtsp://: never buffer more than latency, drop the oldest packets", SL_PROPERTY_BOOL,
-    AT (drop_on_latency), 0, 1, TRUE },
+  { "drop-on-latency", "Drop on latency",
+    "rtsp://: drop the oldest packets beyond latency before they are decoded; each time no frame comes up to the next key frame",
+    SL_PROPERTY_BOOL, AT (drop_on_latency), 0, 1, FALSE },
   { "protocols", "Protocols", "rtsp://: how packets travel", SL_PROPERTY_CHOICE, AT (protocols), 0, 0, SL_CAMERA_TCP,
     sl_camera_protocols_get_type },
   { "tls-verify", "Verify TLS",
@@ -106,6 +107,7 @@ enum
 {
   PROP_STATE = G_N_ELEMENTS (properties) + 1,
   PROP_AGE,
+  PROP_DAMAGED,
 };
 
 /* (transfer full) (nullable): what is behind the request pad. @linked: only where something is linked to it */
@@ -288,6 +290,8 @@ sl_camera_get_property (GObject *object, guint id, GValue *value, GParamSpec *sp
     g_value_set_string (value, self->feed != NULL ? sl_camera_feed_state (self->feed) : "stopped");
   else if (id == PROP_AGE)
     g_value_set_int64 (value, self->feed != NULL ? sl_camera_feed_age (self->feed) : -1);
+  else if (id == PROP_DAMAGED)
+    g_value_set_uint64 (value, self->feed != NULL ? sl_camera_feed_damaged (self->feed) : 0);
   else if (properties[id - 1].offset == AT (uri) && self->settings.uri != NULL)
     g_value_take_string (value, sl_redact_uri (self->settings.uri, NULL));
   else if (properties[id - 1].offset != AT (password))
@@ -316,12 +320,20 @@ sl_camera_class_init (SlCameraClass *klass)
   sl_properties_install (object_class, properties, G_N_ELEMENTS (properties));
   object_class->get_property = sl_camera_get_property;
   g_object_class_install_property (object_class, PROP_STATE,
-                                   g_param_spec_string ("state", "State", "stopped, connecting, playing, stalled, reconnecting or ended",
-                                                        "stopped", G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
+                                   g_param_spec_string ("state", "State",
+                                                        "stopped, connecting, playing, waiting, stalled, reconnecting or ended", "stopped",
+                                                        G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
   g_object_class_install_property (object_class, PROP_AGE,
                                    g_param_spec_int64 ("last-frame-age", "Age of the last frame",
                                                        "ms since the last frame came, -1 before the first: how stale predictions are", -1,
                                                        G_MAXINT64, -1, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
+  g_object_class_install_property (
+    object_class, PROP_DAMAGED,
+    g_param_spec_uint64 (
+      "damaged", "Damaged frames",
+      "Frames since the start that were left out: they came before the first key frame, lacked data, or followed one that "
+      "does up to the next key frame",
+      0, G_MAXUINT64, 0, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
   gst_element_class_add_static_pad_template (element_class, &src_template);
   gst_element_class_add_static_pad_template (element_class, &encoded_template);
   sl_element_class_describe (

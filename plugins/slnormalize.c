@@ -18,6 +18,7 @@
 
 #include "base/thread_count.h"
 #include "sightline/error.h"
+#include "plugins/camera/intact.h"
 #include "plugins/describe.h"
 #include "plugins/dmabuf.h"
 #include "plugins/meta/followed.h"
@@ -44,6 +45,16 @@ GST_DEBUG_CATEGORY_STATIC (sl_normalize_debug);
 
 #define SINK_CAPS GST_VIDEO_CAPS_MAKE (SL_VIDEO_INPUT_FORMATS)
 
+/* Frames that their decoder calls corrupted. */
+typedef enum
+{
+  CORRUPTED_DROP,
+  CORRUPTED_KEEP
+} Corrupted;
+
+/* Between two warnings of them. */
+#define REMIND_US (60 * G_USEC_PER_SEC)
+
 typedef struct
 {
   GstBaseTransform parent;
@@ -56,6 +67,10 @@ typedef struct
   GArray *followed;             /* object lock: of SlFollowed: of the last frame that landmarks came of */
   gint max_objects;             /* object lock */
   char *tiles;                  /* object lock */
+  gint corrupted;               /* object lock */
+  guint64 damaged, told;        /* object lock: corrupted frames that were dropped; as the last warning said */
+  gint64 told_at;               /* of that warning, monotonic us */
+  guint spoiled;                /* of sl_intact_is_whole() */
   guint columns, rows;          /* of tiles */
   GstVideoInfo video;
   SlImageInfo image; /* of video */
@@ -86,6 +101,20 @@ G_DEFINE_TYPE (SlNormalize, sl_normalize, GST_TYPE_BASE_TRANSFORM)
 
 static GstStaticPadTemplate src_template =
   GST_STATIC_PAD_TEMPLATE ("src", GST_PAD_SRC, GST_PAD_ALWAYS, GST_STATIC_CAPS (SL_TENSOR_TEMPLATE_CAPS));
+
+static GType
+corrupted_get_type (void)
+{
+  static GType type = 0;
+  static const GEnumValue values[] = {
+    { CORRUPTED_DROP, "They are dropped and counted", "drop" },
+    { CORRUPTED_KEEP, "They are looked at like all others", "keep" },
+    { 0, NULL, NULL },
+  };
+  if (g_once_init_enter (&type))
+    g_once_init_leave (&type, g_enum_register_static ("SlNormalizeCorrupted", values));
+  return type;
+}
 
 #define AT(member) G_STRUCT_OFFSET (SlNormalize, settings.member)
 
@@ -158,6 +187,15 @@ static const SlProperty properties[] = {
     "Make a tensor of each of COLUMNSxROWS overlapping tiles of the frame, and one of the whole, such as tiles=2x2, for objects that are small "
     "on the frame; slpostprocess merges what the model finds. 2x2 takes five times the model's time; unset = the whole frame alone",
     SL_PROPERTY_STRING, G_STRUCT_OFFSET (SlNormalize, tiles) },
+  { "corrupted", "Corrupted frames",
+    "What becomes of damaged frames: those that their decoder flags as corrupted (GST_BUFFER_FLAG_CORRUPTED), such as gray ones before the first key "
+    "frame of a stream, and those that a decoder upstream makes between a gap in its data and the next key frame",
+    SL_PROPERTY_CHOICE, G_STRUCT_OFFSET (SlNormalize, corrupted), 0, 0, CORRUPTED_DROP, corrupted_get_type },
+};
+
+enum
+{
+  PROP_DAMAGED = G_N_ELEMENTS (properties) + 1,
 };
 
 /* What makes a tensor: one of these. */
@@ -389,9 +427,37 @@ push_regions (SlNormalize *self, GstBuffer *frame, gboolean tiles)
   return flow;
 }
 
+/* Whether @frame is left out, which is counted, and said once a minute. */
+static gboolean
+is_left_out (SlNormalize *self, const GstBuffer *frame)
+{
+  if (sl_intact_is_whole (frame, &self->spoiled))
+    return FALSE;
+  GST_OBJECT_LOCK (self);
+  const gboolean out = self->corrupted == CORRUPTED_DROP;
+  self->damaged += out;
+  const gint64 now = g_get_monotonic_time ();
+  const guint64 news = out && (self->told == 0 || now - self->told_at >= REMIND_US) ? self->damaged - self->told : 0;
+  if (news > 0) {
+    self->told = self->damaged;
+    self->told_at = now;
+  }
+  GST_OBJECT_UNLOCK (self);
+  if (news > 0)
+    GST_ELEMENT_WARNING (
+      self, STREAM, DECODE,
+      ("%" G_GUINT64_FORMAT " frames left out that are damaged or before a key frame; corrupted=keep has the model look at them", news),
+      (NULL));
+  return out;
+}
+
 static GstFlowReturn
 sl_normalize_submit_input_buffer (GstBaseTransform *base, gboolean discont, GstBuffer *frame)
 {
+  if (is_left_out ((SlNormalize *) base, frame)) {
+    gst_buffer_unref (frame);
+    return GST_BASE_TRANSFORM_FLOW_DROPPED;
+  }
   if (sl_element_has_format (GST_ELEMENT (base), base->sinkpad))
     return GST_BASE_TRANSFORM_CLASS (sl_normalize_parent_class)->submit_input_buffer (base, discont, frame);
   gst_buffer_unref (frame);
@@ -622,6 +688,8 @@ sl_normalize_set_caps (GstBaseTransform *base, GstCaps *incaps, GstCaps *outcaps
   SlNormalize *self = (SlNormalize *) base;
   GError *error = NULL;
   unconfigure (self);
+  if (self->corrupted == CORRUPTED_DROP) /* decoders may come late */
+    sl_intact_mark (base->sinkpad, &self->spoiled);
   if (!configure (self, incaps, outcaps, &error))
     return sl_element_refuse (GST_ELEMENT (self), &self->refused, error);
   self->caps = sl_dmabuf_plain (incaps);
@@ -754,7 +822,12 @@ sl_normalize_start (GstBaseTransform *base)
     return FALSE;
   }
   self->refused = FALSE;
-  self->waited = 0;
+  self->waited = self->spoiled = 0;
+  if (self->corrupted == CORRUPTED_DROP) /* it changes in READY alone */
+    sl_intact_mark (base->sinkpad, &self->spoiled);
+  GST_OBJECT_LOCK (self);
+  self->damaged = self->told = 0;
+  GST_OBJECT_UNLOCK (self);
   GST_INFO_OBJECT (self, "kernels: %s", sl_normalizer_cpu ());
   return TRUE;
 }
@@ -765,6 +838,18 @@ sl_normalize_stop (GstBaseTransform *base)
   forget_followed ((SlNormalize *) base);
   unconfigure ((SlNormalize *) base);
   return TRUE;
+}
+
+static void
+sl_normalize_get_property (GObject *object, guint id, GValue *value, GParamSpec *spec)
+{
+  SlNormalize *self = (SlNormalize *) object;
+  GST_OBJECT_LOCK (self);
+  if (id == PROP_DAMAGED)
+    g_value_set_uint64 (value, self->damaged);
+  else
+    sl_property_get (self, &properties[id - 1], value);
+  GST_OBJECT_UNLOCK (self);
 }
 
 static void
@@ -790,6 +875,10 @@ sl_normalize_class_init (SlNormalizeClass *klass)
   GST_DEBUG_CATEGORY_INIT (sl_normalize_debug, "slnormalize", 0, "frames to tensors");
   object_class->finalize = sl_normalize_finalize;
   sl_properties_install (object_class, properties, G_N_ELEMENTS (properties));
+  object_class->get_property = sl_normalize_get_property;
+  g_object_class_install_property (object_class, PROP_DAMAGED,
+                                   g_param_spec_uint64 ("damaged", "Damaged frames", "Frames since the start that corrupted=drop left out",
+                                                        0, G_MAXUINT64, 0, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
   g_autoptr (GstCaps) frames = frame_caps ();
   gst_element_class_add_pad_template (element_class, gst_pad_template_new ("sink", GST_PAD_SINK, GST_PAD_ALWAYS, frames));
   gst_element_class_add_static_pad_template (element_class, &src_template);

@@ -16,6 +16,7 @@
 
 #include "sightline/error.h"
 #include "models/default.h"
+#include "plugins/camera/intact.h"
 #include "plugins/describe.h"
 #include "plugins/meta/frame_meta.h"
 #include "plugins/meta/prediction_signal.h"
@@ -62,6 +63,7 @@ typedef struct
   guint64 passed;      /* object lock: serial of the last frame that left the queue; 0 = none since the start or a flush */
   guint64 processed;   /* object lock */
   guint64 dropped;     /* object lock */
+  guint spoiled;       /* of sl_intact_is_whole(); streaming thread */
   guint held;          /* object lock: how often notifications of slinfer are held back */
 } SlPredict;
 
@@ -112,6 +114,7 @@ static const struct
   { INFER, "mean" },
   { INFER, "std" },
   { NORMALIZE, "pad-value" },
+  { NORMALIZE, "corrupted" },
   { POSTPROCESS, "source" },
   { POSTPROCESS, "post-messages" },
   { INFER, "black-box" },
@@ -126,6 +129,7 @@ enum
   PROP_DROP,
   PROP_READ,
   PROP_DROPPED,
+  PROP_DAMAGED,
 };
 
 static GType
@@ -210,6 +214,17 @@ stamp (SlPredict *self, GstBuffer *frame)
   return frame;
 }
 
+/* Whether slnormalize leaves @frame out, which then has no number. */
+static gboolean
+is_left_out (SlPredict *self, const GstBuffer *frame)
+{
+  gint corrupted;
+  if (sl_intact_is_whole (frame, &self->spoiled))
+    return FALSE;
+  g_object_get (self->children[NORMALIZE], "corrupted", &corrupted, NULL);
+  return corrupted == 0;
+}
+
 static GstPadProbeReturn
 frame_in (GstPad *pad, GstPadProbeInfo *info, gpointer data)
 {
@@ -219,6 +234,8 @@ frame_in (GstPad *pad, GstPadProbeInfo *info, gpointer data)
       choose_queueing (self);
     return GST_PAD_PROBE_OK;
   }
+  if (is_left_out (self, info->data))
+    return GST_PAD_PROBE_OK;
   GST_OBJECT_LOCK (self);
   const gboolean known = self->live_known;
   GST_OBJECT_UNLOCK (self);
@@ -398,6 +415,7 @@ sl_predict_change_state (GstElement *element, GstStateChange transition)
     GST_OBJECT_LOCK (self);
     self->live_known = FALSE;
     self->taken = self->passed = self->processed = self->dropped = 0;
+    self->spoiled = 0;
     GST_OBJECT_UNLOCK (self);
   }
   return GST_ELEMENT_CLASS (sl_predict_parent_class)->change_state (element, transition);
@@ -472,6 +490,10 @@ sl_predict_get_property (GObject *object, guint id, GValue *value, GParamSpec *p
     g_object_get_property (G_OBJECT (self->children[forwarded[id - 1].child]), forwarded[id - 1].name, value);
     if (is_threshold (id) && self->by_reading)
       g_value_set_double (value, -1);
+    return;
+  }
+  if (id == PROP_DAMAGED) {
+    g_object_get_property (G_OBJECT (self->children[NORMALIZE]), "damaged", value);
     return;
   }
   GST_OBJECT_LOCK (self);
@@ -551,6 +573,9 @@ install_properties (GObjectClass *object_class, GstElementClass *const children[
     g_param_spec_uint64 ("dropped", "Dropped frames",
                          "Frames since the start that gave way to newer ones before the model saw them; a QoS message tells of each time",
                          0, G_MAXUINT64, 0, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
+  g_object_class_install_property (object_class, PROP_DAMAGED,
+                                   g_param_spec_uint64 ("damaged", "Damaged frames", "Frames since the start that corrupted=drop left out",
+                                                        0, G_MAXUINT64, 0, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
   gst_type_mark_as_plugin_api (drop_get_type (), 0);
 }
 

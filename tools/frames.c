@@ -12,10 +12,14 @@
 #include <gio/gio.h>
 #include <glib/gstdio.h>
 #include <gst/app/gstappsink.h>
+#include <gst/base/gstbasesrc.h>
 #include <unistd.h>
 
 #include "base/decoder_memory.h"
 #include "pipelines/supervise/bus.h"
+#include "plugins/camera/demux.h"
+#include "plugins/camera/intact.h"
+#include "plugins/camera/messages.h"
 #include "plugins/camera/source.h"
 #include "plugins/video_input.h"
 #include "sightline/error.h"
@@ -28,8 +32,8 @@
 
 struct _SlFrames
 {
-  GstElement *pipeline, *first, *sink; /* first: what the decoder's pad is linked to */
-  SlPictureFile *picture;              /* (nullable): in place of a pipeline */
+  GstElement *pipeline, *decoder, *first, *sink; /* first: what the decoder's pad is linked to */
+  SlPictureFile *picture;                        /* (nullable): in place of a pipeline */
   gboolean camera;
   GstElement *given; /* (nullable): the slcamera, where somebody else made it */
   gboolean is_mjpeg; /* the server at the address sends pictures without end, as cameras do */
@@ -46,6 +50,9 @@ struct _SlFrames
   gint64 asked;     /* when the duration was last asked for, in us */
   gboolean looked;  /* at the first bytes of what no path leads to; its streaming thread */
   gint moves;       /* atomic: buffers that were read or came to the sink */
+  gint64 waited;    /* us for the frame that is to come */
+  SlIntact *intact; /* of the decoders */
+  SlIntactCounts told;
   gint orientation; /* GstVideoOrientationMethod of the frames that come to the sink; its streaming thread */
 };
 
@@ -59,6 +66,12 @@ sl_make_element (GstBin *bin, const char *factory, GError **error)
   else
     gst_bin_add (bin, element);
   return element;
+}
+
+static gboolean
+is_local (const SlFrames *frames)
+{
+  return frames->path != NULL || frames->file >= 0;
 }
 
 static void
@@ -110,6 +123,19 @@ demuxer_pad_added (GstElement *demuxer, GstPad *pad, gpointer data)
   gst_pad_add_probe (pad, GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM, forget_range, NULL, NULL);
 }
 
+/* Pictures without end, of a server that does not say so: the newest counts, as of a camera. */
+static void
+begin_pictures (SlFrames *frames)
+{
+  g_autoptr (GstElement) source = NULL;
+  if (is_local (frames))
+    return;
+  g_object_get (frames->decoder, "source", &source, NULL);
+  if (source != NULL && GST_IS_BASE_SRC (source))
+    gst_base_src_set_do_timestamp (GST_BASE_SRC (source), TRUE);
+  g_object_set (frames->sink, "drop", TRUE, "max-buffers", 1, NULL);
+}
+
 /* GStreamer's JPEG decoder defaults to a fast inverse DCT that darkens chroma by half a code; models were trained on
  * the accurate one. */
 static void
@@ -117,6 +143,8 @@ element_added (GstBin *bin, GstBin *sub_bin, GstElement *element, gpointer data)
 {
   GstElementFactory *factory = gst_element_get_factory (element);
   sl_decoder_use_own_memory (element);
+  if (factory != NULL && g_str_equal (GST_OBJECT_NAME (factory), "slcameraparts"))
+    begin_pictures (data);
   if (factory != NULL && g_str_equal (GST_OBJECT_NAME (factory), "jpegdec"))
     gst_util_set_object_arg (G_OBJECT (element), "idct-method", "islow");
   if (factory != NULL && g_str_equal (GST_OBJECT_NAME (factory), "qtdemux"))
@@ -254,14 +282,16 @@ static gboolean
 build_decoder (SlFrames *frames, GError **error)
 {
   GstBin *bin = GST_BIN (frames->pipeline);
-  GstElement *decoder = sl_make_element (bin, "uridecodebin", error);
+  sl_camera_demux_register ();
+  GstElement *decoder = frames->decoder = sl_make_element (bin, "uridecodebin", error);
   GstElement *last = decoder != NULL ? add_converters (frames, error) : NULL;
   if (last == NULL || !add_sink (frames, MAX_WAITING, error))
     return FALSE;
   g_autoptr (GstCaps) video = gst_caps_from_string ("video/x-raw(ANY)");
   g_object_set (decoder, "uri", frames->uri, "caps", video, "expose-all-streams", FALSE, NULL);
   g_signal_connect (decoder, "pad-added", G_CALLBACK (pad_added), frames);
-  g_signal_connect (frames->pipeline, "deep-element-added", G_CALLBACK (element_added), NULL);
+  g_signal_connect (frames->pipeline, "deep-element-added", G_CALLBACK (element_added), frames);
+  sl_intact_watch (frames->intact, bin);
   g_signal_connect (decoder, "no-more-pads", G_CALLBACK (no_more_pads), frames);
   g_signal_connect (decoder, "source-setup", G_CALLBACK (source_setup), frames);
   return gst_element_link (last, frames->sink);
@@ -335,6 +365,7 @@ sl_frames_open (const char *uri, gboolean camera, guint connect_ms, GError **err
   frames->camera = camera;
   frames->connect_ms = connect_ms;
   frames->file = -1;
+  frames->intact = sl_intact_new ();
   if (!camera && gst_uri_has_protocol (uri, "file"))
     frames->path = g_filename_from_uri (uri, NULL, NULL);
   if (frames->path != NULL && !g_file_test (frames->path, G_FILE_TEST_IS_REGULAR) && !open_pipe (frames, error))
@@ -351,6 +382,7 @@ sl_frames_open_camera (GstElement *camera, const char *uri, GError **error)
   frames->uri = g_strdup (uri);
   frames->camera = TRUE;
   frames->given = gst_object_ref (camera);
+  frames->intact = sl_intact_new ();
   frames->file = -1;
   return start (frames, error) ? g_steal_pointer (&frames) : NULL;
 }
@@ -371,6 +403,7 @@ sl_frames_close (SlFrames *frames)
   g_free (frames->warning);
   g_free (frames->note);
   g_clear_error (&frames->failure);
+  sl_intact_unref (frames->intact);
   g_free (frames);
 }
 
@@ -390,12 +423,6 @@ set_no_video (SlFrames *frames, GError **error)
     set_no_decoder (frames, error);
   else
     g_set_error (error, SL_ERROR, SL_ERROR_FORMAT, "has no video in it");
-}
-
-static gboolean
-is_local (const SlFrames *frames)
-{
-  return frames->path != NULL || frames->file >= 0;
 }
 
 /* Turns GStreamer's errors into what the user can act on. */
@@ -515,9 +542,16 @@ jpeg_is_cut_short (const char *path)
 static SlFramesStatus
 end (SlFrames *frames, GError **error)
 {
+  SlIntactCounts counts;
+  sl_intact_read (frames->intact, &counts);
   if (frames->delivered > 0 && frames->path != NULL && jpeg_is_cut_short (frames->path))
     g_set_error (error, SL_ERROR, SL_ERROR_FORMAT,
                  "the JPEG picture is cut short: what is missing of it was gray to the model; get a new copy of the file");
+  else if (frames->delivered == 0 && counts.early > 0)
+    g_set_error (error, SL_ERROR, SL_ERROR_FORMAT,
+                 "cannot be decoded: none of its %" G_GUINT64_FORMAT
+                 " frames is a key frame, with which decoding begins; it is a part of a video",
+                 counts.early);
   else if (frames->delivered == 0)
     g_set_error (error, SL_ERROR, SL_ERROR_FORMAT, "cannot be decoded: %s",
                  frames->warning != NULL ? frames->warning : "no frame could be read; it is damaged or cut short");
@@ -540,16 +574,32 @@ check_progressive (SlFrames *frames, GstSample *sample, GError **error)
   return FALSE;
 }
 
+/* A network may wait for data as long as it likes, or send for ever what is no video. FALSE with @error set once that took too long; a camera sees
+ * to it by itself. */
+static gboolean
+may_wait (SlFrames *frames, gint64 since, GError **error)
+{
+  frames->waited += g_get_monotonic_time () - since;
+  if (frames->camera || is_local (frames) || frames->connect_ms == 0 || frames->waited < frames->connect_ms * G_GINT64_CONSTANT (1000))
+    return TRUE;
+  g_set_error (error, SL_ERROR, SL_ERROR_OPEN, "given up: no frame for %u s (--timeout), %s; check the address, or give it longer",
+               frames->connect_ms / 1000, sl_frames_moves (frames) > 0 ? "though data came" : "and no data came");
+  return FALSE;
+}
+
 SlFramesStatus
 sl_frames_pull (SlFrames *frames, guint ms, GstSample **sample, GError **error)
 {
+  const gint64 since = g_get_monotonic_time ();
   if (frames->picture != NULL) {
     *sample = sl_picture_file_next (frames->picture);
     return *sample != NULL ? SL_FRAMES_FRAME : SL_FRAMES_END;
   }
   *sample = gst_app_sink_try_pull_sample (GST_APP_SINK (frames->sink), ms * GST_MSECOND);
-  if (*sample != NULL)
+  if (*sample != NULL) {
+    frames->waited = 0;
     return check_progressive (frames, *sample, error) ? SL_FRAMES_FRAME : SL_FRAMES_FAILED;
+  }
   if (!read_messages (frames, error))
     return SL_FRAMES_FAILED;
   if (frames->is_mjpeg) {
@@ -558,7 +608,9 @@ sl_frames_pull (SlFrames *frames, guint ms, GstSample **sample, GError **error)
     frames->camera = TRUE;
     return start (frames, error) ? SL_FRAMES_NOTHING : SL_FRAMES_FAILED;
   }
-  return gst_app_sink_is_eos (GST_APP_SINK (frames->sink)) ? end (frames, error) : SL_FRAMES_NOTHING;
+  if (gst_app_sink_is_eos (GST_APP_SINK (frames->sink)))
+    return end (frames, error);
+  return may_wait (frames, since, error) ? SL_FRAMES_NOTHING : SL_FRAMES_FAILED;
 }
 
 GstVideoOrientationMethod
@@ -571,13 +623,32 @@ sl_frames_orientation (GstSample *sample)
 guint
 sl_frames_moves (SlFrames *frames)
 {
+  if (frames->camera) /* it knows how long it waits */
+    g_atomic_int_inc (&frames->moves);
   return (guint) g_atomic_int_get (&frames->moves);
 }
 
-char *
-sl_frames_take_note (SlFrames *frames)
+/* Frames that decoders left out, which slcamera tells by itself. */
+static char *
+left_out (SlFrames *frames, gboolean at_end)
 {
-  return g_steal_pointer (&frames->note);
+  SlIntactCounts counts;
+  sl_intact_read (frames->intact, &counts);
+  char *early = frames->delivered > 0 || at_end ? sl_camera_early_text (counts.early - frames->told.early) : NULL;
+  if (early != NULL) {
+    frames->told.early = counts.early;
+    return early;
+  }
+  char *damaged = at_end ? sl_camera_damaged_text (counts.damaged - frames->told.damaged, SL_CAMERA_TCP) : NULL;
+  frames->told.damaged = at_end ? counts.damaged : frames->told.damaged;
+  return damaged;
+}
+
+char *
+sl_frames_take_note (SlFrames *frames, gboolean at_end)
+{
+  char *note = g_steal_pointer (&frames->note);
+  return note != NULL || frames->camera ? note : left_out (frames, at_end);
 }
 
 guint64

@@ -33,8 +33,8 @@ SlFramesStatus sl_frames_pull (SlFrames *frames, guint ms, GstSample **sample, G
 GstVideoOrientationMethod sl_frames_orientation (GstSample *sample);
 /** sl_frames_moves: a number that changes while bytes are read or frames made. */
 guint sl_frames_moves (SlFrames *frames);
-/** sl_frames_take_note: (transfer full) (nullable): what a camera has to say to the user. */
-char *sl_frames_take_note (SlFrames *frames);
+/** sl_frames_take_note: (transfer full) (nullable): what a camera has to say to the user, or that frames were left out. @at_end: of all of the source */
+char *sl_frames_take_note (SlFrames *frames, gboolean at_end);
 /** sl_frames_duration: nanoseconds, 0 while unknown. */
 guint64 sl_frames_duration (SlFrames *frames);
 

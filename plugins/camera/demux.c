@@ -7,6 +7,9 @@
 #include "plugins/camera/multipart.h"
 #include "plugins/report.h"
 
+/* Where nobody says more: as slcamera's max-part-bytes. */
+#define MAX_PART_BYTES (32 << 20)
+
 struct _SlCameraDemux
 {
   GstElement parent;
@@ -18,7 +21,10 @@ struct _SlCameraDemux
 
 G_DEFINE_TYPE (SlCameraDemux, sl_camera_demux, GST_TYPE_ELEMENT)
 
-static GstStaticPadTemplate sink_template = GST_STATIC_PAD_TEMPLATE ("sink", GST_PAD_SINK, GST_PAD_ALWAYS, GST_STATIC_CAPS_ANY);
+/* Where it is linked by hand, sources have any caps. */
+static GstStaticPadTemplate any_template = GST_STATIC_PAD_TEMPLATE ("sink", GST_PAD_SINK, GST_PAD_ALWAYS, GST_STATIC_CAPS_ANY);
+static GstStaticPadTemplate sink_template =
+  GST_STATIC_PAD_TEMPLATE ("sink", GST_PAD_SINK, GST_PAD_ALWAYS, GST_STATIC_CAPS ("multipart/x-mixed-replace"));
 static GstStaticPadTemplate src_template = GST_STATIC_PAD_TEMPLATE ("src", GST_PAD_SRC, GST_PAD_ALWAYS, GST_STATIC_CAPS ("image/jpeg"));
 
 static void
@@ -106,20 +112,27 @@ sl_camera_demux_class_init (SlCameraDemuxClass *klass)
   element_class->change_state = sl_camera_demux_change_state;
   gst_element_class_add_static_pad_template (element_class, &sink_template);
   gst_element_class_add_static_pad_template (element_class, &src_template);
-  gst_element_class_set_static_metadata (element_class, "MJPEG demuxer", "Codec/Demuxer", "Parts of a multipart stream, inside slcamera",
-                                         "The Sightline authors");
+  gst_element_class_set_static_metadata (element_class, "MJPEG demuxer", "Codec/Depayloader",
+                                         "Parts of a multipart stream, inside slcamera", "The Sightline authors");
 }
 
 static void
 sl_camera_demux_init (SlCameraDemux *self)
 {
-  GstPad *sink = gst_pad_new_from_static_template (&sink_template, "sink");
+  self->max_part_bytes = MAX_PART_BYTES;
+  GstPad *sink = gst_pad_new_from_static_template (&any_template, "sink");
   gst_pad_set_chain_function (sink, chain);
   gst_pad_set_event_function (sink, take_event);
   gst_element_add_pad (GST_ELEMENT (self), sink);
   self->src = gst_pad_new_from_static_template (&src_template, "src");
   gst_pad_use_fixed_caps (self->src);
   gst_element_add_pad (GST_ELEMENT (self), self->src);
+}
+
+void
+sl_camera_demux_register (void)
+{
+  gst_element_register (NULL, "slcameraparts", GST_RANK_PRIMARY + 1, SL_TYPE_CAMERA_DEMUX);
 }
 
 GstElement *

@@ -12,6 +12,8 @@ G_BEGIN_DECLS
 #define SL_TYPE_CAMERA_DEMUX (sl_camera_demux_get_type ())
 G_DECLARE_FINAL_TYPE (SlCameraDemux, sl_camera_demux, SL, CAMERA_DEMUX, GstElement)
 
+/** sl_camera_demux_register: has decodebin take this element for multipart streams in this process. */
+void sl_camera_demux_register (void);
 /** sl_camera_demux_new: (transfer floating): with pads "sink" and "src". A part larger than @max_part_bytes, and whatever else a camera must
  *  not send, is an error message of the element, and the flow's. */
 GstElement *sl_camera_demux_new (guint max_part_bytes);

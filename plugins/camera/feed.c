@@ -28,6 +28,9 @@ GST_DEBUG_CATEGORY_STATIC (sl_camera_feed_debug);
 #define HANDSHAKE_BYTES (64 * 1024)
 #define END_PATIENCE_US G_USEC_PER_SEC
 #define TRUST (5 * GST_SECOND)
+/* How many of the limits without a frame frames that are left out may take. */
+#define KEY_PATIENCE 3
+#define REMIND_US (60 * G_USEC_PER_SEC)
 
 typedef enum
 {
@@ -52,6 +55,7 @@ struct _SlCameraFeed
   gboolean stop, finished;
   GError *fault, *remark; /* of this connection: what ended it; the last warning */
   gboolean ended, latency_changed, torn_down;
+  gboolean waiting;    /* for a key frame, which was told */
   guint64 frames;      /* of this connection */
   gint64 last_frame;   /* monotonic us, 0 before the first */
   gint64 steady_since; /* monotonic us of this connection's first frame */
@@ -59,6 +63,7 @@ struct _SlCameraFeed
   const char *state;
 
   SlCameraSockets *sockets; /* (nullable): of rtsp:// */
+  SlIntact *intact;         /* of all connections */
   SlCameraStamper stamper;  /* inner streaming thread */
   SlCameraEncoded taken;    /* inner streaming thread, before the decoder */
   gboolean taps;            /* there is @encoded */
@@ -66,7 +71,9 @@ struct _SlCameraFeed
 
   guint attempt; /* these are the thread's own */
   gint64 down_since;
-  char *warned; /* the reason last told as a warning */
+  char *warned;        /* the reason last told as a warning */
+  SlIntactCounts told; /* frames left out */
+  gint64 told_at;
 };
 
 static SlCameraFeed *
@@ -85,6 +92,7 @@ feed_unref (gpointer data)
   sl_camera_uri_free (feed->uri);
   g_object_unref (feed->cancel);
   g_clear_pointer (&feed->sockets, sl_camera_sockets_unref);
+  sl_intact_unref (feed->intact);
   g_clear_error (&feed->fault);
   g_clear_error (&feed->remark);
   gst_clear_caps (&feed->caps);
@@ -196,10 +204,10 @@ take_frame (gpointer data, GstBuffer *buffer, GstClockTime running, GstClockTime
   g_mutex_lock (&feed->lock);
   const gboolean first = feed->frames++ == 0;
   feed->last_frame = g_get_monotonic_time ();
-  if (first) {
+  if (first)
     feed->steady_since = feed->last_frame;
+  if (first || feed->waiting)
     g_cond_broadcast (&feed->cond);
-  }
   g_mutex_unlock (&feed->lock);
   if (first)
     end_empty (feed);
@@ -407,10 +415,44 @@ tell_playing (SlCameraFeed *feed)
   feed->down_since = 0;
 }
 
+/* Frames that were left out are told once they are over, and then once a minute. */
+static void
+tell_left_out (SlCameraFeed *feed, gboolean now)
+{
+  SlIntactCounts counts;
+  sl_intact_read (feed->intact, &counts);
+  g_autofree char *early = sl_camera_early_text (counts.early - feed->told.early);
+  g_autofree char *damaged = sl_camera_damaged_text (counts.damaged - feed->told.damaged, feed->settings.protocols);
+  const gboolean slow = counts.slow > feed->told.slow;
+  if (early != NULL)
+    tell_people (feed, GST_MESSAGE_INFO, NULL, early);
+  feed->told.early = counts.early;
+  if ((damaged == NULL && !slow) || (!now && g_get_monotonic_time () - feed->told_at < REMIND_US))
+    return;
+  if (slow)
+    tell_people (
+      feed, GST_MESSAGE_WARNING, NULL,
+      "this machine decodes slower than the camera sends: frames are left out, each time up to the next key frame; set a smaller "
+      "picture or rate in the camera");
+  else
+    tell_people (feed, GST_MESSAGE_WARNING, NULL, damaged);
+  feed->told = counts;
+  feed->told_at = g_get_monotonic_time ();
+}
+
+/* With the lock held. @since: when a frame came last, or the connection was begun; @ms: the limit */
 static GError *
-no_frames (SlCameraFeed *feed, gboolean playing, gint ms)
+no_frames (SlCameraFeed *feed, gboolean playing, gint64 since, gint ms)
 {
   const char *remark = feed->remark != NULL ? feed->remark->message : NULL;
+  SlIntactCounts counts;
+  sl_intact_read (feed->intact, &counts);
+  if (counts.last > since)
+    return g_error_new (
+      GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_READ,
+      "no whole frame for %.1f s: those that came lack data, or have no key frame before them; set a shorter key frame interval "
+      "in the camera",
+      (gdouble) (g_get_monotonic_time () - since) / G_USEC_PER_SEC);
   return g_error_new (GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_READ, "%s %.1f s%s%s",
                       playing ? "no frame for" : "connected, but no frame within", ms / 1000.0,
                       remark != NULL ? "; the last warning was: " : "", remark != NULL ? remark : "");
@@ -446,6 +488,52 @@ wait_until (SlCameraFeed *feed, gint64 deadline)
   check_traffic (feed);
 }
 
+/* With the lock held: when a frame must have come. Those that are left out are a sign of life. */
+static gint64
+deadline_of (SlCameraFeed *feed, gint64 since, gint ms)
+{
+  SlIntactCounts counts;
+  sl_intact_read (feed->intact, &counts);
+  const gint64 limit = ms * G_GINT64_CONSTANT (1000);
+  return CLAMP (counts.last, since, since + KEY_PATIENCE * limit) + limit;
+}
+
+/* With the lock held, which it gives up. */
+static void
+tell_waiting (SlCameraFeed *feed, gboolean waiting)
+{
+  static const char reason[] = "frames come that lack data, up to the next key frame";
+  feed->waiting = waiting;
+  const gint64 age = age_of (feed);
+  g_mutex_unlock (&feed->lock);
+  tell_left_out (feed, TRUE);
+  tell_aged (feed, waiting ? "waiting" : "playing", waiting ? reason : NULL, 0, age);
+  g_mutex_lock (&feed->lock);
+}
+
+/* With the lock held, which it gives up: the next thing that may happen. @since: see no_frames(); @ms: the limit, 0 = none */
+static void
+watch_frames (SlCameraFeed *feed, gboolean playing, gint64 since, gint ms)
+{
+  const gint64 now = g_get_monotonic_time (), due = since + ms * G_GINT64_CONSTANT (1000), deadline = deadline_of (feed, since, ms);
+  if ((playing && !feed->live) || ms == 0) {
+    wait_until (feed, -1);
+  } else if (feed->waiting && now < due) {
+    tell_waiting (feed, FALSE);
+  } else if (now >= deadline) {
+    const gint64 age = age_of (feed); /* of now: the next frame may come while this is told */
+    feed->fault = no_frames (feed, playing, since, ms);
+    g_mutex_unlock (&feed->lock);
+    if (playing)
+      tell_aged (feed, "stalled", feed->fault->message, 0, age);
+    g_mutex_lock (&feed->lock);
+  } else if (playing && !feed->waiting && now >= due) {
+    tell_waiting (feed, TRUE);
+  } else {
+    wait_until (feed, feed->waiting || !playing ? deadline : due);
+  }
+}
+
 /* Called with the lock held, which it gives up while it works. */
 static Outcome
 watch (SlCameraFeed *feed, GstBin *pipeline, GstElement *sink)
@@ -464,21 +552,18 @@ watch (SlCameraFeed *feed, GstBin *pipeline, GstElement *sink)
       g_mutex_lock (&feed->lock);
       continue;
     }
-    const gint ms = playing ? feed->settings.stall_timeout : feed->settings.connect_timeout;
-    const gint64 deadline = (playing ? feed->last_frame : start) + ms * G_GINT64_CONSTANT (1000);
-    if ((playing && !feed->live) || ms == 0) {
-      wait_until (feed, -1);
-    } else if (g_get_monotonic_time () >= deadline) {
-      const gint64 age = age_of (feed); /* of now: the next frame may come while this is told */
-      feed->fault = no_frames (feed, playing, ms);
+    watch_frames (feed, playing, playing ? feed->last_frame : start,
+                  playing ? feed->settings.stall_timeout : feed->settings.connect_timeout);
+    if (playing && !feed->waiting) {
       g_mutex_unlock (&feed->lock);
-      if (playing)
-        tell_aged (feed, "stalled", feed->fault->message, 0, age);
+      tell_left_out (feed, FALSE);
       g_mutex_lock (&feed->lock);
-    } else {
-      wait_until (feed, deadline);
     }
   }
+  feed->waiting = FALSE;
+  g_mutex_unlock (&feed->lock);
+  tell_left_out (feed, TRUE);
+  g_mutex_lock (&feed->lock);
   return feed->stop ? STOPPED : feed->fault != NULL ? FAILED : ENDED;
 }
 
@@ -487,9 +572,11 @@ plan_init (SlCameraFeed *feed, GstElement *camera, SlCameraPlan *plan)
 {
   g_autoptr (GstPad) src = gst_element_get_static_pad (camera, "src");
   g_autoptr (GstCaps) raw = gst_caps_new_empty_simple ("video/x-raw");
-  *plan = (SlCameraPlan){
-    .uri = feed->uri, .settings = &feed->settings, .sockets = feed->sockets, .downstream = gst_pad_peer_query_caps (src, raw)
-  };
+  *plan = (SlCameraPlan){ .uri = feed->uri,
+                          .settings = &feed->settings,
+                          .sockets = feed->sockets,
+                          .intact = feed->intact,
+                          .downstream = gst_pad_peer_query_caps (src, raw) };
   if (gst_caps_is_empty (plan->downstream)) {
     gst_caps_unref (plan->downstream);
     plan->downstream = g_steal_pointer (&raw);
@@ -717,6 +804,7 @@ sl_camera_feed_start (GstElement *camera, GstAppSrc *output, GstAppSrc *encoded,
   feed->live = sl_camera_is_live (uri, settings);
   feed->cancel = g_cancellable_new ();
   feed->sockets = uri->kind == SL_CAMERA_RTSP ? sl_camera_sockets_new () : NULL;
+  feed->intact = sl_intact_new ();
   feed->camera = gst_object_ref (camera);
   feed->output = gst_object_ref (output);
   feed->encoded = encoded != NULL ? gst_object_ref (encoded) : NULL;
@@ -772,4 +860,12 @@ sl_camera_feed_state (SlCameraFeed *feed)
   const char *state = feed->state;
   g_mutex_unlock (&feed->lock);
   return state;
+}
+
+guint64
+sl_camera_feed_damaged (SlCameraFeed *feed)
+{
+  SlIntactCounts counts;
+  sl_intact_read (feed->intact, &counts);
+  return counts.early + counts.damaged + counts.slow;
 }

@@ -26,6 +26,9 @@ gint64 sl_camera_feed_age (SlCameraFeed *feed);
 /** sl_camera_feed_state: SlCameraStatus.state of the last message; "stopped" before the first. Any thread. */
 const char *sl_camera_feed_state (SlCameraFeed *feed);
 
+/** sl_camera_feed_damaged: frames that were left out since the start, being damaged or before the first key frame. Any thread. */
+guint64 sl_camera_feed_damaged (SlCameraFeed *feed);
+
 G_END_DECLS
 
 #endif

@@ -198,6 +198,15 @@ size_of (GstPadProbeInfo *info)
   return gst_buffer_get_size (GST_PAD_PROBE_INFO_BUFFER (info));
 }
 
+GError *
+sl_camera_part_error (guint max_part_bytes, guint64 got)
+{
+  return g_error_new (SL_ERROR, SL_ERROR_LIMIT,
+                      "a picture of the stream: expected at most %u bytes (max-part-bytes), got %" G_GUINT64_FORMAT
+                      " and no end; where the camera has such pictures, raise max-part-bytes",
+                      max_part_bytes, got);
+}
+
 static GstPadProbeReturn
 count_in (GstPad *pad, GstPadProbeInfo *info, gpointer data)
 {
@@ -207,10 +216,7 @@ count_in (GstPad *pad, GstPadProbeInfo *info, gpointer data)
   if (meter->held <= meter->max_bytes)
     return GST_PAD_PROBE_OK;
   if (before <= meter->max_bytes) {
-    g_autoptr (GError) error = g_error_new (SL_ERROR, SL_ERROR_LIMIT,
-                                            "a picture of the stream: expected at most %u bytes (max-part-bytes), got %" G_GUINT64_FORMAT
-                                            " and no end; where the camera has such pictures, raise max-part-bytes",
-                                            meter->max_bytes, meter->held);
+    g_autoptr (GError) error = sl_camera_part_error (meter->max_bytes, meter->held);
     report (pad, error);
   }
   return GST_PAD_PROBE_DROP;

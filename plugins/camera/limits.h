@@ -25,6 +25,9 @@ void sl_camera_limit_frames (GstElement *convert, const SlCameraLimits *limits);
  *  without giving anything, and decoders see no stream whose caps are above max_pixels. */
 void sl_camera_limit_decoding (GstBin *bin, const SlCameraLimits *limits);
 
+/** sl_camera_part_error: (transfer full): a picture of a stream has more than @max_part_bytes, @got so far. */
+GError *sl_camera_part_error (guint max_part_bytes, guint64 got);
+
 G_END_DECLS
 
 #endif

@@ -9,6 +9,7 @@
 
 #include "base/redact.h"
 #include "base/show.h"
+#include "plugins/camera/source.h"
 #include "sightline/error.h"
 
 void
@@ -83,4 +84,19 @@ gboolean
 sl_camera_fault_is_login (const GError *fault)
 {
   return g_error_matches (fault, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_NOT_AUTHORIZED);
+}
+
+char *
+sl_camera_early_text (guint64 n)
+{
+  return n > 0 ? g_strdup_printf ("%" G_GUINT64_FORMAT " frames left out: they came before the first key frame", n) : NULL;
+}
+
+char *
+sl_camera_damaged_text (guint64 n, gint protocols)
+{
+  return n > 0
+           ? g_strdup_printf ("%" G_GUINT64_FORMAT " frames left out: they lack data, or follow one that does, up to the next key frame%s",
+                              n, protocols != SL_CAMERA_TCP ? "; protocols=tcp loses no packets" : "")
+           : NULL;
 }

@@ -17,7 +17,7 @@ G_BEGIN_DECLS
 
 /**
  * SlCameraStatus: fields of that structure.
- * @state: "connecting", "playing", "stalled", "reconnecting" or "ended"
+ * @state: "connecting", "playing", "waiting" (for a key frame), "stalled", "reconnecting" or "ended"
  * @reason: (nullable): why it is not playing
  * @attempt: connections tried since frames last came steadily, this one included
  * @next_delay: ms until the next one; reconnecting only
@@ -40,6 +40,10 @@ void sl_camera_post (GstElement *camera, GstMessageType type, const GError *erro
 /** sl_camera_message_fault: (transfer full): the error or warning of an inner element, one line: its text, what its debug text
  *  adds, secrets of @uri hidden. */
 GError *sl_camera_message_fault (GstMessage *message, const SlCameraUri *uri);
+/** sl_camera_early_text: (transfer full) (nullable): for people, of @n frames before the first key frame. */
+char *sl_camera_early_text (guint64 n);
+/** sl_camera_damaged_text: the same of @n damaged frames, of packets that came as @protocols, an SlCameraProtocols, says. */
+char *sl_camera_damaged_text (guint64 n, gint protocols);
 /** sl_camera_fault_is_login: whether another attempt soon would only count as another wrong password. */
 gboolean sl_camera_fault_is_login (const GError *fault);
 

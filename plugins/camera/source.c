@@ -14,12 +14,16 @@
 #include "plugins/camera/demux.h"
 #include "plugins/camera/format.h"
 #include "plugins/camera/limits.h"
+#include "plugins/camera/whole.h"
 
 /* Without a model downstream a camera is asked for this much. */
 #define DEFAULT_WIDTH 1280
 #define DEFAULT_HEIGHT 720
 #define DEFAULT_RATE 25.0
 #define MAX_ELEMENTS 6
+/* What may wait for a decoder. */
+#define WAITING_TIME (5 * GST_SECOND)
+#define WAITING_PICTURES 2
 
 typedef gboolean (*Build) (const SlCameraPlan *plan, GstBin *bin, GstElement *convert, GError **error);
 
@@ -41,7 +45,7 @@ static const struct
   { "jpegdec", "gstreamer1.0-plugins-good" },      { "decodebin", "gstreamer1.0-plugins-base" },
   { "videotestsrc", "gstreamer1.0-plugins-base" }, { "videoconvert", "gstreamer1.0-plugins-base" },
   { "appsrc", "gstreamer1.0-plugins-base" },       { "filesrc", "libgstreamer1.0-0" },
-  { "capsfilter", "libgstreamer1.0-0" },
+  { "capsfilter", "libgstreamer1.0-0" },           { "queue", "libgstreamer1.0-0" },
 };
 
 GType
@@ -103,6 +107,7 @@ add_decoder (const SlCameraPlan *plan, GstBin *bin, GstElement *convert, const S
   sl_camera_limit_decoding (bin, limits);
   if (plan->tap != NULL)
     sl_camera_tap_decoders (plan->tap, bin);
+  sl_intact_watch (plan->intact, bin);
   GstElement *decoder = add (bin, "decodebin");
   g_autoptr (GstCaps) raw = gst_caps_from_string ("video/x-raw(ANY)");
   g_object_set (decoder, "caps", raw, "expose-all-streams", FALSE, NULL);
@@ -248,6 +253,34 @@ rtsp_pads_done (GstElement *source, gpointer data)
     GST_ELEMENT_ERROR (source, STREAM, WRONG_TYPE, ("the server offers no video stream"), (NULL));
 }
 
+static void
+decoder_behind (GstElement *queue, gpointer intact)
+{
+  sl_intact_note (intact, SL_INTACT_SLOW);
+}
+
+static void
+unref_intact (gpointer intact, GClosure *closure)
+{
+  sl_intact_unref (intact);
+}
+
+/* Packets of whole pictures, and a thread of its own for decoding: what waits for that, waits here, and never where single packets would be
+ * dropped. */
+static GstElement *
+add_packet_filter (const SlCameraPlan *plan, GstBin *bin, GstElement *decoder)
+{
+  const guint max_bytes = (guint) plan->settings->max_part_bytes;
+  GstElement *whole = sl_camera_whole_new (plan->intact, max_bytes), *queue = add (bin, "queue");
+  gst_bin_add (bin, whole);
+  g_object_set (queue, "max-size-buffers", 0, "max-size-bytes", MIN (max_bytes, G_MAXUINT / WAITING_PICTURES) * WAITING_PICTURES,
+                "max-size-time", WAITING_TIME, NULL);
+  gst_util_set_object_arg (G_OBJECT (queue), "leaky", "downstream");
+  g_signal_connect_data (queue, "overrun", G_CALLBACK (decoder_behind), sl_intact_ref (plan->intact), unref_intact, 0);
+  gst_element_link_many (whole, queue, decoder, NULL);
+  return whole;
+}
+
 static gboolean
 build_rtsp (const SlCameraPlan *plan, GstBin *bin, GstElement *convert, GError **error)
 {
@@ -266,7 +299,7 @@ build_rtsp (const SlCameraPlan *plan, GstBin *bin, GstElement *convert, GError *
     gst_util_set_object_arg (G_OBJECT (source), "tls-validation-flags", "0");
   g_signal_connect (source, "select-stream", G_CALLBACK (select_video), NULL);
   g_signal_connect_data (source, "pad-added", G_CALLBACK (watch_packets), sl_camera_sockets_ref (plan->sockets), unref_sockets, 0);
-  g_signal_connect_object (source, "pad-added", G_CALLBACK (rtsp_pad), decoder, 0);
+  g_signal_connect_object (source, "pad-added", G_CALLBACK (rtsp_pad), add_packet_filter (plan, bin, decoder), 0);
   g_signal_connect (source, "no-more-pads", G_CALLBACK (rtsp_pads_done), NULL);
   return TRUE;
 }
@@ -293,11 +326,22 @@ sl_camera_type_is_mjpeg (const char *type)
   return type != NULL && g_ascii_strncasecmp (type, "multipart/", strlen ("multipart/")) == 0;
 }
 
+/* Types that say nothing, or something of their own: what comes tells what it is. */
+static gboolean
+may_be_mjpeg (const char *type)
+{
+  static const char *const others[] = { "image/", "text/", "audio/", "application/json", "application/xml", "video/mp4", "video/mp2t" };
+  for (guint i = 0; i < G_N_ELEMENTS (others); i++)
+    if (g_ascii_strncasecmp (type, others[i], strlen (others[i])) == 0)
+      return FALSE;
+  return TRUE;
+}
+
 static GstPadProbeReturn
 check_content_type (GstPad *pad, GstPadProbeInfo *info, gpointer data)
 {
   const char *type = sl_camera_content_type (GST_PAD_PROBE_INFO_EVENT (info));
-  if (type == NULL || sl_camera_type_is_mjpeg (type))
+  if (type == NULL || may_be_mjpeg (type))
     return GST_PAD_PROBE_OK;
   g_autoptr (GstElement) source = gst_pad_get_parent_element (pad);
   GST_ELEMENT_ERROR (source, STREAM, WRONG_TYPE,
@@ -514,7 +558,7 @@ build_sensor (const SlCameraPlan *plan, GstBin *bin, GstElement *convert, GError
 
 static const Kind kinds[] = {
   [SL_CAMERA_V4L2] = { "v4l2://", { "v4l2src", "capsfilter", "jpegdec" }, probe_device, build_v4l2 },
-  [SL_CAMERA_RTSP] = { "rtsp://", { "rtspsrc", "decodebin" }, probe_port, build_rtsp },
+  [SL_CAMERA_RTSP] = { "rtsp://", { "rtspsrc", "queue", "decodebin" }, probe_port, build_rtsp },
   [SL_CAMERA_HTTP] = { "http://", { "souphttpsrc", "jpegdec" }, probe_port, build_http },
   [SL_CAMERA_FILE] = { "file://", { "filesrc", "decodebin" }, probe_file, build_file },
   [SL_CAMERA_TEST] = { "test://", { "videotestsrc", "capsfilter" }, NULL, build_test },
@@ -630,6 +674,18 @@ check_caps (GstPad *pad, GstPadProbeInfo *info, gpointer data)
   return GST_PAD_PROBE_OK;
 }
 
+/* Frames of fields become whole ones, as many as came; others pass through as they are. Where it is not installed, caps are refused by whoever
+ * takes no fields, with a sentence. */
+static GstElement *
+add_deinterlacer (GstBin *pipeline)
+{
+  if (!is_there ("deinterlace"))
+    return NULL;
+  GstElement *deinterlace = add (pipeline, "deinterlace");
+  gst_util_set_object_arg (G_OBJECT (deinterlace), "fields", "top");
+  return deinterlace;
+}
+
 gboolean
 sl_camera_build (const SlCameraPlan *plan, GstBin *pipeline, GstElement *sink, GError **error)
 {
@@ -640,5 +696,7 @@ sl_camera_build (const SlCameraPlan *plan, GstBin *pipeline, GstElement *sink, G
   gst_pad_add_probe (pad, GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM, check_caps, NULL, NULL);
   if (plan->settings->realtime && plan->uri->kind == SL_CAMERA_FILE)
     g_object_set (sink, "sync", TRUE, "async", TRUE, NULL);
-  return gst_element_link (convert, sink) && kinds[plan->uri->kind].build (plan, pipeline, convert, error);
+  GstElement *deinterlace = add_deinterlacer (pipeline);
+  const gboolean linked = deinterlace != NULL ? gst_element_link_many (convert, deinterlace, sink, NULL) : gst_element_link (convert, sink);
+  return linked && kinds[plan->uri->kind].build (plan, pipeline, convert, error);
 }

@@ -8,6 +8,7 @@
 #include <gio/gio.h>
 #include <gst/gst.h>
 
+#include "plugins/camera/intact.h"
 #include "plugins/camera/sockets.h"
 #include "plugins/camera/tap.h"
 #include "plugins/camera/uri.h"
@@ -42,6 +43,7 @@ typedef struct
  * @model_width, @model_height: 0 where no model is known
  * @sockets: (nullable): told of each packet that came over the connections it watches
  * @tap: (nullable): takes what goes into decoders
+ * @intact: counts frames that are left out since they are damaged
  */
 typedef struct
 {
@@ -51,6 +53,7 @@ typedef struct
   gint model_width, model_height;
   SlCameraSockets *sockets;
   SlCameraTap *tap;
+  SlIntact *intact;
 } SlCameraPlan;
 
 /** sl_camera_is_live: whether frames come at their own pace, so that late ones are dropped and a silent source is a fault. */

@@ -8,11 +8,11 @@ ALONE = {name: value for name, value in os.environ.items() if not name.lower().e
 
 
 class Camera(threading.Thread):
-    """A server of MJPEG that ends each connection after some pictures; of @pictures: connections, then no more."""
+    """A server of MJPEG that ends each connection after some pictures; of @pictures: connections, then no more. @head: what it says of itself."""
 
-    def __init__(self, picture, counts):
+    def __init__(self, picture, counts, head=b"Content-Type: multipart/x-mixed-replace; boundary=next\r\n"):
         super().__init__(daemon=True)
-        self.picture, self.counts = picture, counts
+        self.picture, self.counts, self.head = picture, counts, head
         self.server = socket.create_server(("127.0.0.1", 0))
         self.uri = "http://127.0.0.1:%d/video" % self.server.getsockname()[1]
         self.start()
@@ -24,7 +24,7 @@ class Camera(threading.Thread):
             if not got:  # a look whether somebody listens
                 return False
             request += got
-        peer.sendall(b"HTTP/1.0 200 OK\r\nContent-Type: multipart/x-mixed-replace; boundary=next\r\n\r\n")
+        peer.sendall(b"HTTP/1.0 200 OK\r\n" + self.head + b"\r\n")
         for _ in range(count):
             peer.sendall(b"--next\r\nContent-Type: image/jpeg\r\nContent-Length: %d\r\n\r\n" % len(self.picture) + self.picture + b"\r\n")
         return True
@@ -39,3 +39,17 @@ class Camera(threading.Thread):
                         counts.pop(0)
                 except OSError:
                     counts.pop(0)
+
+
+class Hung(Camera):
+    """Says that it sends some bytes, sends its picture @count times without what is around it, and keeps the connection."""
+
+    def __init__(self, picture, count):
+        super().__init__(picture, [count] * 9, b"Content-Type: application/octet-stream\r\n")
+
+    def serve(self, peer, count):
+        if not super().serve(peer, 0):
+            return False
+        for _ in range(count):
+            peer.sendall(self.picture)
+        return peer.recv(1) == b""

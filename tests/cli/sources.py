@@ -6,7 +6,7 @@ import socket
 import subprocess
 
 import harness
-from camera import ALONE, Camera
+from camera import ALONE, Camera, Hung
 from harness import Skip, main, model, png, run, work, write
 from media import jpeg
 
@@ -112,6 +112,29 @@ def test_mjpeg():
         raise Skip(result.err.strip())
     frames = [json.loads(line) for line in result.expect(0).out.splitlines()]
     assert [frame["labels"][0]["label"] for frame in frames] == ["blue"] * 3 and frames[0]["source"] == camera.uri, frames
+
+
+def test_mjpeg_of_another_type():
+    """What a server does not say of its pictures, their bytes do; one connection is enough."""
+    picture = jpeg([[(20, 20, 250)] * 64] * 48)
+    for head in (b"Content-Type: application/octet-stream\r\n", b"", b"Content-Type: video/x-motion-jpeg\r\n"):
+        camera = Camera(picture, [10 ** 6], head)
+        result = run("predict", "--json", "--model", model("brightest_channel.tflite"), "--frames", "3", camera.uri, env=ALONE)
+        if "no element that reads" in result.err:
+            raise Skip(result.err.strip())
+        frames = [json.loads(line) for line in result.expect(0).out.splitlines()]
+        assert [frame["labels"][0]["label"] for frame in frames] == ["blue"] * 3, (head, frames)
+
+
+def test_network_timeout():
+    """A server that sends nothing, and one that sends for ever what is no picture."""
+    m = model("brightest_channel.tflite")
+    for picture, count, told in ((b"", 0, "and no data came"), (b"\xff\xd8\xff\xe0" + b"x" * 100000, 10 ** 9, "though data came")):
+        hung = Hung(picture, count)
+        result = run("predict", "--model", m, "--timeout", "1", hung.uri, env=ALONE)
+        if "no element that reads" in result.err:
+            raise Skip(result.err.strip())
+        result.expect(1, "sightline predict: %s: given up: no frame for 1 s (--timeout), %s; check the address, or give it longer" % (hung.uri, told))
 
 
 def test_mjpeg_that_comes_back():

@@ -394,6 +394,35 @@ def test_metrics():
         assert done.returncode == 0 and done.stderr == b"", done
 
 
+def video_from_the_middle():
+    """(nullable): the path of H.264 of 18 pictures, of which the ninth is the first key frame."""
+    parts = work("parts")
+    os.makedirs(parts, exist_ok=True)
+    done = subprocess.run(["gst-launch-1.0", "-q", "videotestsrc", "num-buffers=20", "!", "video/x-raw,width=64,height=48", "!", "openh264enc", "gop-size=10", "!",
+                           "h264parse", "config-interval=-1", "!", "video/x-h264,stream-format=byte-stream,alignment=au", "!", "multifilesink",
+                           "location=" + os.path.join(parts, "%02d")], capture_output=True) if shutil.which("gst-launch-1.0") else None
+    if done is None or done.returncode != 0:
+        return None
+    pictures = [open(os.path.join(parts, name), "rb").read() for name in sorted(os.listdir(parts))]
+    sets = pictures[0][:pictures[0].index(b"\0\0\1\x65")]
+    path = work("middle.h264")
+    with open(path, "wb") as file:
+        file.write(sets.rstrip(b"\0") + b"".join(pictures[2:]))
+    return path
+
+
+def test_damaged():
+    """Frames that a decoder calls corrupted are dropped, and have a reason of their own."""
+    path = video_from_the_middle()
+    if path is None:
+        raise Skip("there is no gst-launch-1.0 with openh264enc")
+    source = 'multifilesrc location="%s" loop=true caps=video/x-h264,stream-format=byte-stream ! h264parse ! avdec_h264 ! ' % path
+    with Served(describe("damaged", source + "slpredict model=${model} ! fakesink")) as served:
+        eventually(lambda: int(re.search(r'reason="damaged"} (\d+)', served.get("/metrics").text).group(1)) > 4)
+        drops = served.get("/pipelines").json["pipelines"][0]["drops"]
+        assert drops["damaged"] > 4 and drops["busy"] == 0, drops
+
+
 def test_drops():
     """Frames that give way, by who drops them; what a pipeline of another kind drops is another's."""
     slow = "identity sleep-time=200000 ! fakesink"

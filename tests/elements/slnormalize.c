@@ -385,6 +385,39 @@ add_cases (const char *prefix, const void *cases, gsize size, guint n, GTestData
   }
 }
 
+/* What a decoder calls corrupted is left out, counted and said; corrupted=keep takes it. */
+static void
+test_corrupted (void)
+{
+  static const char caps[] = "video/x-raw,format=RGB,width=2,height=2,framerate=25/1";
+  static const guint8 values[3] = { 1, 2, 3 };
+  for (guint keep = 0; keep < 2; keep++) {
+    TestLine fixture = test_line_open ("slnormalize", TENSOR ("3:2:2:1", "uint8"), NULL);
+    g_autoptr (GstElement) element = gst_harness_find_element (fixture.harness, "slnormalize");
+    gst_util_set_object_arg (G_OBJECT (element), "corrupted", keep ? "keep" : "drop");
+    gst_harness_set_src_caps_str (fixture.harness, caps);
+    for (guint i = 0; i < 5; i++) {
+      GstBuffer *frame = test_frame (caps, values, i);
+      if (i < 3)
+        GST_BUFFER_FLAG_SET (frame, GST_BUFFER_FLAG_CORRUPTED);
+      g_assert_cmpint (gst_harness_push (fixture.harness, frame), ==, GST_FLOW_OK);
+    }
+    guint64 damaged;
+    g_object_get (element, "damaged", &damaged, NULL);
+    g_assert_cmpuint (damaged, ==, keep ? 0 : 3);
+    g_assert_cmpuint (gst_harness_buffers_received (fixture.harness), ==, keep ? 5 : 2);
+    g_autoptr (GstMessage) warning = gst_bus_pop_filtered (fixture.bus, GST_MESSAGE_WARNING);
+    g_assert_true ((warning != NULL) == !keep);
+    if (warning != NULL) {
+      g_autoptr (GError) error = NULL;
+      gst_message_parse_warning (warning, &error, NULL);
+      g_assert_cmpstr (error->message, ==,
+                       "1 frames left out that are damaged or before a key frame; corrupted=keep has the model look at them");
+    }
+    test_line_close (fixture.harness, fixture.bus);
+  }
+}
+
 int
 main (int argc, char **argv)
 {
@@ -393,6 +426,7 @@ main (int argc, char **argv)
   add_cases ("layout", layout_cases, sizeof *layout_cases, G_N_ELEMENTS (layout_cases), test_layout);
   add_cases ("error", error_cases, sizeof *error_cases, G_N_ELEMENTS (error_cases), test_error);
   add_cases ("bad-meta", bad_meta_cases, sizeof *bad_meta_cases, G_N_ELEMENTS (bad_meta_cases), test_bad_meta);
+  g_test_add_func ("/slnormalize/corrupted", test_corrupted);
   g_test_add_func ("/slnormalize/strides", test_strides);
   g_test_add_func ("/slnormalize/meta", test_meta);
   g_test_add_func ("/slnormalize/large", test_large);

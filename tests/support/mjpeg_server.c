@@ -19,7 +19,7 @@
 typedef struct
 {
   gint port, fps, frames;
-  char *size, *mode, *login;
+  char *size, *mode, *login, *type;
   GBytes *jpeg;
 } Options;
 
@@ -99,8 +99,13 @@ static const struct
 };
 
 static gboolean
-say_head (GOutputStream *out, const char *boundary)
+say_head (GOutputStream *out, const char *boundary, const char *type)
 {
+  if (type != NULL) {
+    g_autofree char *line = !g_str_equal (type, "none") ? g_strdup_printf ("Content-Type: %s\r\n", type) : g_strdup ("");
+    g_autofree char *odd = g_strdup_printf ("HTTP/1.0 200 OK\r\nConnection: close\r\n%s\r\n", line);
+    return say (out, odd);
+  }
   g_autofree char *head =
     g_strdup_printf ("HTTP/1.0 200 OK\r\nConnection: close\r\nContent-Type: multipart/x-mixed-replace; boundary=%s\r\n\r\n", boundary);
   return say (out, head);
@@ -120,7 +125,7 @@ attack (const char *mode, GOutputStream *out)
       g_byte_array_set_size (block, BLOCK_BYTES);
       memset (block->data, 0, block->len);
     }
-    gboolean there = (attacks[i].bare || say_head (out, BOUNDARY)) && say (out, attacks[i].head);
+    gboolean there = (attacks[i].bare || say_head (out, BOUNDARY, NULL)) && say (out, attacks[i].head);
     /* To rtspsrc as fast as a network is: what comes between two looks at its connection is not bounded. */
     const gulong pause = g_str_has_prefix (mode, "rtsp") ? G_USEC_PER_SEC / 1000 : 0;
     for (; there; g_usleep (pause))
@@ -171,7 +176,7 @@ stream (const Options *options, GInputStream *in, GOutputStream *out)
   const gboolean broken = g_str_equal (options->mode, "corrupt");
   const char *said = g_str_equal (options->mode, "boundary") ? "another" : BOUNDARY;
   g_autoptr (GByteArray) bomb = make_bomb (options->jpeg, g_str_equal (options->mode, "scans"));
-  if (!say_head (out, said))
+  if (!say_head (out, said, options->type))
     return;
   if (g_str_equal (options->mode, "pixels") || g_str_equal (options->mode, "scans")) {
     bytes = bomb->len;
@@ -273,6 +278,8 @@ main (int argc, char **argv)
     { "fps", 'f', 0, G_OPTION_ARG_INT, &options.fps, "frames a second (20)", "N" },
     { "frames", 'n', 0, G_OPTION_ARG_INT, &options.frames, "for stall and close: so many frames first (10)", "N" },
     { "login", 0, 0, G_OPTION_ARG_STRING, &options.login, "ask for this user name and password", "USER:PASSWORD" },
+    { "type", 0, 0, G_OPTION_ARG_STRING, &options.type, "Content-Type of the answer; none: without one (multipart/x-mixed-replace)",
+      "TYPE" },
     { "mode", 'm', 0, G_OPTION_ARG_STRING, &options.mode,
       "ok; stall: frames stop, the connection stays; close; boundary: announces another one than it sends; corrupt: no JPEG decodes; "
       "snapshot: one picture; liar: wrong Content-Length; silent: never answers; garbage: answers with noise; pixels, scans: a picture that "

@@ -2,34 +2,43 @@
 /*
  * An RTSP camera for tests: gst-rtsp-server on 127.0.0.1 with a moving test picture, and ways to misbehave. Tests and
  * soak runs start it as a process of its own, kill it with any signal and start it again on the same port.
- *   rtsp_server [--port 8554] [--size 640x480] [--fps 15] [--mode ok|stall|slow|silent|garbage] ...
+ *   rtsp_server [--port 8554] [--size 640x480] [--fps 15] [--mode ok|stall|slow|silent|garbage] [--loss PERCENT] [--burst MS] ...
  * Prints the URI on standard output, one line, once it listens. Port 0 takes a free one.
  */
 #include <gio/gio.h>
 #include <glib-unix.h>
 #include <gst/rtsp-server/rtsp-server.h>
+#include <gst/video/video.h>
 #include <stdio.h>
 #include <stdlib.h>
+
+#include "tests/support/numbered.h"
 
 #define PATH "/stream"
 #define GARBAGE_BYTES 4096
 
 typedef struct
 {
-  gint port, fps, after_ms;
-  char *size, *mode, *payload, *pattern, *user, *password;
+  gint port, fps, after_ms, gop, loss, omit, burst_ms, every_ms;
+  gboolean numbered;
+  char *size, *mode, *payload, *pattern, *user, *password, *sets;
 } Options;
 
-/* Everything before the payloader must be there wherever the base and good plugins are; h264 and h265 need encoders. */
+/* Everything before the payloader must be there wherever the base and good plugins are; h264 and h265 need encoders. %d: the key frames' distance */
 static const struct
 {
   const char *name, *format, *chain;
 } payloads[] = {
   { "jpeg", "I420", "jpegenc ! rtpjpegpay name=pay0 pt=26" },
   { "raw", "UYVY", "rtpvrawpay name=pay0 pt=96" },
-  { "h264", "I420", "openh264enc gop-size=30 ! h264parse config-interval=-1 ! rtph264pay name=pay0 pt=96" },
+  { "h264", "I420",
+    "openh264enc gop-size=%d bitrate=4000000 max-bitrate=0 rate-control=off qp-max=26 scene-change-detection=false ! h264parse config-interval=-1 ! rtph264pay name=pay0 pt=96" },
   { "h265", "I420",
-    "x265enc key-int-max=30 speed-preset=ultrafast tune=zerolatency ! h265parse config-interval=-1 ! rtph265pay name=pay0 pt=96" },
+    "x265enc key-int-max=%d speed-preset=ultrafast tune=zerolatency qp=24 option-string=scenecut=0:frame-threads=1:pools=none ! h265parse config-interval=-1 ! rtph265pay name=pay0 pt=96" },
+  /* Key frames that pictures shown before them follow, which need the group before. */
+  { "h265-open", "I420",
+    "x265enc key-int-max=%d speed-preset=ultrafast qp=24 option-string=scenecut=0:open-gop=1:bframes=3:b-adapt=0:frame-threads=1:pools=none:rc-lookahead=5 ! h265parse config-interval=-1 ! "
+    "rtph265pay name=pay0 pt=96" },
 };
 
 /* Frames are counted, not timed: a slow machine begins late, but gives as many. */
@@ -55,6 +64,112 @@ configure_stall (GstRTSPMediaFactory *factory, GstRTSPMedia *media, gpointer dat
   gst_object_unref (bin);
 }
 
+/* Before encoding: each frame says which one it is. */
+static GstPadProbeReturn
+number_frame (GstPad *pad, GstPadProbeInfo *info, gpointer data)
+{
+  guint *number = data;
+  g_autoptr (GstCaps) caps = gst_pad_get_current_caps (pad);
+  GstBuffer *buffer = GST_PAD_PROBE_INFO_DATA (info) = gst_buffer_make_writable (GST_PAD_PROBE_INFO_BUFFER (info));
+  GstVideoInfo video;
+  GstVideoFrame frame;
+  if (!gst_video_info_from_caps (&video, caps) || !gst_video_frame_map (&frame, &video, buffer, GST_MAP_WRITE))
+    return GST_PAD_PROBE_DROP;
+  NumberedPicture picture = { .width = GST_VIDEO_FRAME_WIDTH (&frame), .height = GST_VIDEO_FRAME_HEIGHT (&frame) };
+  for (guint p = 0; p < 3; p++) {
+    picture.plane[p] = GST_VIDEO_FRAME_PLANE_DATA (&frame, p);
+    picture.stride[p] = GST_VIDEO_FRAME_PLANE_STRIDE (&frame, p);
+  }
+  numbered_paint (&picture, (*number)++ % NUMBERED_PICTURES);
+  gst_video_frame_unmap (&frame);
+  return GST_PAD_PROBE_OK;
+}
+
+/* On the way out: packets that the network loses. */
+static GstPadProbeReturn
+lose_packets (GstPad *pad, GstPadProbeInfo *info, gpointer data)
+{
+  const Options *options = data;
+  if ((info->type & GST_PAD_PROBE_TYPE_BUFFER) != 0)
+    return g_random_int_range (0, 100) < options->loss ? GST_PAD_PROBE_DROP : GST_PAD_PROBE_OK;
+  GstBufferList *list = GST_PAD_PROBE_INFO_DATA (info) = gst_buffer_list_make_writable (GST_PAD_PROBE_INFO_BUFFER_LIST (info));
+  for (guint i = gst_buffer_list_length (list); i > 0; i--)
+    if (g_random_int_range (0, 100) < options->loss)
+      gst_buffer_list_remove (list, i - 1, 1);
+  return gst_buffer_list_length (list) > 0 ? GST_PAD_PROBE_OK : GST_PAD_PROBE_DROP;
+}
+
+/* Pictures that the camera itself leaves out, before it numbers packets. */
+static GstPadProbeReturn
+omit_picture (GstPad *pad, GstPadProbeInfo *info, gpointer data)
+{
+  const Options *options = data;
+  static gint n;
+  return ++n % options->omit == 0 && GST_BUFFER_FLAG_IS_SET (GST_PAD_PROBE_INFO_BUFFER (info), GST_BUFFER_FLAG_DELTA_UNIT)
+           ? GST_PAD_PROBE_DROP
+           : GST_PAD_PROBE_OK;
+}
+
+/* And a camera that sends nothing for a while, and then all of that at once. */
+static GstPadProbeReturn
+hold_packets (GstPad *pad, GstPadProbeInfo *info, gpointer data)
+{
+  const Options *options = data;
+  static gint64 next;
+  const gint64 now = g_get_monotonic_time ();
+  if (now >= next) {
+    if (next > 0)
+      g_usleep ((gulong) options->burst_ms * 1000);
+    next = g_get_monotonic_time () + options->every_ms * G_GINT64_CONSTANT (1000);
+  }
+  return GST_PAD_PROBE_OK;
+}
+
+/* A description of the session with another encoding's parameter sets. */
+static GstPadProbeReturn
+change_sets (GstPad *pad, GstPadProbeInfo *info, gpointer sets)
+{
+  GstCaps *caps;
+  if (GST_EVENT_TYPE (GST_PAD_PROBE_INFO_EVENT (info)) != GST_EVENT_CAPS)
+    return GST_PAD_PROBE_OK;
+  gst_event_parse_caps (GST_PAD_PROBE_INFO_EVENT (info), &caps);
+  g_autoptr (GstCaps) changed = gst_caps_copy (caps);
+  gst_caps_set_simple (changed, "sprop-parameter-sets", G_TYPE_STRING, sets, NULL);
+  gst_event_unref (GST_PAD_PROBE_INFO_EVENT (info));
+  GST_PAD_PROBE_INFO_DATA (info) = gst_event_new_caps (changed);
+  return GST_PAD_PROBE_OK;
+}
+
+static void
+probe (GstElement *bin, const char *name, const char *pad_name, GstPadProbeType type, GstPadProbeCallback callback, gpointer data,
+       GDestroyNotify free_data)
+{
+  GstElement *element = gst_bin_get_by_name (GST_BIN (bin), name);
+  GstPad *pad = gst_element_get_static_pad (element, pad_name);
+  gst_pad_add_probe (pad, type, callback, data, free_data);
+  gst_object_unref (pad);
+  gst_object_unref (element);
+}
+
+static void
+configure_stream (GstRTSPMediaFactory *factory, GstRTSPMedia *media, gpointer data)
+{
+  const GstPadProbeType packets = GST_PAD_PROBE_TYPE_BUFFER | GST_PAD_PROBE_TYPE_BUFFER_LIST;
+  Options *options = data;
+  GstElement *bin = gst_rtsp_media_get_element (media);
+  if (options->numbered)
+    probe (bin, "frames", "src", GST_PAD_PROBE_TYPE_BUFFER, number_frame, g_new0 (guint, 1), g_free);
+  if (options->omit > 0)
+    probe (bin, "pay0", "sink", GST_PAD_PROBE_TYPE_BUFFER, omit_picture, options, NULL);
+  if (options->loss > 0)
+    probe (bin, "pay0", "src", packets, lose_packets, options, NULL);
+  if (options->burst_ms > 0)
+    probe (bin, "pay0", "src", packets, hold_packets, options, NULL);
+  if (options->sets != NULL)
+    probe (bin, "pay0", "src", GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM, change_sets, options->sets, NULL);
+  gst_object_unref (bin);
+}
+
 static GstRTSPStatusCode
 answer_late (GstRTSPClient *client, GstRTSPContext *context, gpointer data)
 {
@@ -76,10 +191,14 @@ launch_line (const Options *options)
   if (sscanf (options->size, "%dx%d", &width, &height) != 2)
     return NULL;
   for (guint i = 0; i < G_N_ELEMENTS (payloads); i++)
-    if (g_str_equal (payloads[i].name, options->payload))
+    if (g_str_equal (payloads[i].name, options->payload)) {
+      g_auto (GStrv) chain = g_strsplit (payloads[i].chain, "%d", 2);
+      g_autofree char *gop = g_strdup_printf ("%d", options->gop);
+      g_autofree char *encoder = g_strjoinv (gop, chain);
       return g_strdup_printf ("( videotestsrc name=source is-live=true pattern=%s ! "
-                              "video/x-raw,format=%s,width=%d,height=%d,framerate=%d/1 ! %s )",
-                              options->pattern, payloads[i].format, width, height, options->fps, payloads[i].chain);
+                              "capsfilter name=frames caps=video/x-raw,format=%s,width=%d,height=%d,framerate=%d/1 ! %s )",
+                              options->pattern, payloads[i].format, width, height, options->fps, encoder);
+    }
   return NULL;
 }
 
@@ -102,7 +221,7 @@ serve_rtsp (const Options *options)
 {
   g_autofree char *launch = launch_line (options);
   if (launch == NULL) {
-    fprintf (stderr, "rtsp_server: --size %s --payload %s: expected WIDTHxHEIGHT and jpeg, raw, h264 or h265\n", options->size,
+    fprintf (stderr, "rtsp_server: --size %s --payload %s: expected WIDTHxHEIGHT and jpeg, raw, h264, h265 or h265-open\n", options->size,
              options->payload);
     return -1;
   }
@@ -113,6 +232,7 @@ serve_rtsp (const Options *options)
   GstRTSPMediaFactory *factory = gst_rtsp_media_factory_new ();
   gst_rtsp_media_factory_set_launch (factory, launch);
   gst_rtsp_media_factory_set_shared (factory, TRUE);
+  g_signal_connect (factory, "media-configure", G_CALLBACK (configure_stream), (gpointer) options);
   if (g_str_equal (options->mode, "stall"))
     g_signal_connect (factory, "media-configure", G_CALLBACK (configure_stall), (gpointer) options);
   if (g_str_equal (options->mode, "slow"))
@@ -173,7 +293,7 @@ quit (gpointer loop)
 int
 main (int argc, char **argv)
 {
-  Options options = { .port = 8554, .fps = 15, .after_ms = 2000 };
+  Options options = { .port = 8554, .fps = 15, .after_ms = 2000, .gop = 30, .every_ms = 1000 };
   const GOptionEntry entries[] = {
     { "port", 'p', 0, G_OPTION_ARG_INT, &options.port, "TCP port, 0 = a free one (8554)", "PORT" },
     { "size", 's', 0, G_OPTION_ARG_STRING, &options.size, "size of the picture (640x480)", "WIDTHxHEIGHT" },
@@ -183,7 +303,15 @@ main (int argc, char **argv)
       "silent: connects and never answers; garbage: answers with noise",
       "MODE" },
     { "after", 'a', 0, G_OPTION_ARG_INT, &options.after_ms, "for stall and slow (2000)", "MS" },
-    { "payload", 0, 0, G_OPTION_ARG_STRING, &options.payload, "jpeg, raw, h264 or h265 (jpeg)", "NAME" },
+    { "payload", 0, 0, G_OPTION_ARG_STRING, &options.payload, "jpeg, raw, h264, h265 or h265-open (jpeg)", "NAME" },
+    { "gop", 0, 0, G_OPTION_ARG_INT, &options.gop, "frames from one key frame to the next (30)", "N" },
+    { "numbered", 0, 0, G_OPTION_ARG_NONE, &options.numbered, "pictures of tests/support/numbered.h", NULL },
+    { "loss", 0, 0, G_OPTION_ARG_INT, &options.loss, "lose that many of the packets", "PERCENT" },
+    { "omit", 0, 0, G_OPTION_ARG_INT, &options.omit, "send no packets of each Nth picture, key frames not among them", "N" },
+    { "burst", 0, 0, G_OPTION_ARG_INT, &options.burst_ms, "send nothing for so long, then all of it at once", "MS" },
+    { "every", 0, 0, G_OPTION_ARG_INT, &options.every_ms, "how long to send between two bursts (1000)", "MS" },
+    { "sets", 0, 0, G_OPTION_ARG_STRING, &options.sets, "parameter sets that the description of the session tells (those of the stream)",
+      "BASE64,BASE64" },
     { "pattern", 0, 0, G_OPTION_ARG_STRING, &options.pattern, "pattern of videotestsrc (ball)", "NAME" },
     { "user", 0, 0, G_OPTION_ARG_STRING, &options.user, "ask for this user name and --password", "NAME" },
     { "password", 0, 0, G_OPTION_ARG_STRING, &options.password, NULL, "TEXT" },

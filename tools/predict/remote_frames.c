@@ -3,8 +3,8 @@
  * The end of the wire at which the model is. Of files two frames are asked for ahead, so that decoding goes on while the model runs; of
  * others none, so that the newest comes.
  * Progress is what the process tells of. Without any, time passes: of files by the clock, whose bytes are there, so that only a
- * decoder can be waiting; of pipes and networks by what the process computes, since they may wait for data as long as they
- * like. Cameras have timeouts of their own. Time counts in small steps, so a program that was stopped in between has not waited.
+ * decoder can be waiting; of networks, too, where the process itself tells in time that no frame comes; of pipes by what the process
+ * computes, since they may wait for data as long as they like. Cameras have timeouts of their own. Time counts in small steps, so a program that was stopped in between has not waited.
  */
 #include "tools/predict/remote_frames.h"
 
@@ -20,6 +20,8 @@
 #include "tools/predict/wire.h"
 
 #define STEP_MS 100
+/* What the process has on top, of a network, to say by itself that it gave up. */
+#define NETWORK_US (2 * G_USEC_PER_SEC)
 #define MAX_STEP_US (3 * G_USEC_PER_SEC / 10)
 #define CLOSE_MS 1000
 #define AHEAD 2
@@ -86,10 +88,16 @@ computed_us (pid_t process)
   return (gint64) time.tv_sec * G_USEC_PER_SEC + time.tv_nsec / 1000;
 }
 
+static gboolean
+is_network (const SlInput *input)
+{
+  return input->kind == SL_INPUT_STREAM && !gst_uri_has_protocol (input->uri, "file");
+}
+
 static gint64
 clock_of (const SlRemoteFrames *frames)
 {
-  return frames->input->kind == SL_INPUT_FILE ? g_get_monotonic_time () : computed_us (frames->process);
+  return frames->input->kind == SL_INPUT_FILE || is_network (frames->input) ? g_get_monotonic_time () : computed_us (frames->process);
 }
 
 /* @status: as waitpid() tells */
@@ -117,7 +125,8 @@ typedef enum
 static Outcome
 await (SlRemoteFrames *frames, gboolean limited, gint64 deadline, SlWire *message, char *text, int *file)
 {
-  const gint64 limit = frames->timeout * (gint64) G_USEC_PER_SEC;
+  const gint64 limit =
+    frames->timeout * (gint64) G_USEC_PER_SEC + (limited && frames->timeout > 0 && is_network (frames->input) ? NETWORK_US : 0);
   while (!sl_interrupted ()) {
     if (g_get_monotonic_time () >= deadline)
       return LATE;

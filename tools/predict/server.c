@@ -119,7 +119,7 @@ tell_progress (Server *server)
 {
   const guint moves = sl_frames_moves (server->frames);
   const gint64 now = g_get_monotonic_time ();
-  g_autofree char *note = sl_frames_take_note (server->frames);
+  g_autofree char *note = sl_frames_take_note (server->frames, FALSE);
   if (note != NULL && !tell (server, SL_WIRE_NOTE, note))
     return FALSE;
   if (moves == server->moves || now - server->told < PROGRESS_EVERY)
@@ -146,6 +146,8 @@ serve (Server *server)
     return fail (server, error);
   if (status != SL_FRAMES_END)
     return tell_progress (server);
+  for (char *note; (note = sl_frames_take_note (server->frames, TRUE)) != NULL; g_free (note))
+    tell (server, SL_WIRE_NOTE, note);
   close_source (server);
   return tell (server, SL_WIRE_END, NULL);
 }

@@ -198,7 +198,7 @@ next_frame (Source *source, gint64 deadline, GError **error)
     return sl_remote_frames_until (source->remote, deadline, error);
   while (status == SL_FRAMES_NOTHING && !sl_interrupted () && g_get_monotonic_time () < deadline) {
     status = sl_frames_pull (source->own, NAP / 1000, &sample, error);
-    g_autofree char *note = sl_frames_take_note (source->own);
+    g_autofree char *note = sl_frames_take_note (source->own, FALSE);
     if (note != NULL)
       tell_note (source->name, note);
   }

@@ -11,6 +11,16 @@
 
 #define FILE_FRAMES 10
 
+static void
+run_to_end (GstElement *pipeline)
+{
+  g_autoptr (GstBus) bus = gst_element_get_bus (pipeline);
+  gst_element_set_state (pipeline, GST_STATE_PLAYING);
+  g_autoptr (GstMessage) message = gst_bus_timed_pop_filtered (bus, 100 * GST_SECOND, GST_MESSAGE_EOS | GST_MESSAGE_ERROR);
+  g_assert_cmpint (GST_MESSAGE_TYPE (message), ==, GST_MESSAGE_EOS);
+  gst_element_set_state (pipeline, GST_STATE_NULL);
+}
+
 /* (transfer full): a video of 10 frames of 64x48 at 25 a second, by elements of others. */
 static char *
 make_video (void)
@@ -21,12 +31,70 @@ make_video (void)
                                              "jpegenc ! matroskamux ! filesink location=%s",
                                              FILE_FRAMES, path);
   g_autoptr (GstElement) pipeline = gst_parse_launch (launch, NULL);
-  g_autoptr (GstBus) bus = gst_element_get_bus (pipeline);
-  gst_element_set_state (pipeline, GST_STATE_PLAYING);
-  g_autoptr (GstMessage) message = gst_bus_timed_pop_filtered (bus, 100 * GST_SECOND, GST_MESSAGE_EOS | GST_MESSAGE_ERROR);
-  g_assert_cmpint (GST_MESSAGE_TYPE (message), ==, GST_MESSAGE_EOS);
-  gst_element_set_state (pipeline, GST_STATE_NULL);
+  run_to_end (pipeline);
   return path;
+}
+
+#define TOP_FIELD 150
+#define BOTTOM_FIELD 90
+
+/* Rows of the two fields, as a thing that moves fast leaves them. */
+static GstPadProbeReturn
+paint_fields (GstPad *pad, GstPadProbeInfo *info, gpointer data)
+{
+  GstBuffer *buffer = GST_PAD_PROBE_INFO_DATA (info) = gst_buffer_make_writable (GST_PAD_PROBE_INFO_BUFFER (info));
+  for (gint row = 0; row < 48; row++)
+    gst_buffer_memset (buffer, (gsize) row * 64, row % 2 == 0 ? TOP_FIELD : BOTTOM_FIELD, 64);
+  return GST_PAD_PROBE_OK;
+}
+
+/* Every row is that of one moment. */
+static GstPadProbeReturn
+check_rows (GstPad *pad, GstPadProbeInfo *info, gpointer data)
+{
+  GstMapInfo map;
+  g_assert_true (gst_buffer_map (GST_PAD_PROBE_INFO_BUFFER (info), &map, GST_MAP_READ));
+  for (gsize i = 0; i < 64 * 48; i++)
+    g_assert_cmpint (map.data[i], ==, TOP_FIELD);
+  gst_buffer_unmap (GST_PAD_PROBE_INFO_BUFFER (info), &map);
+  ++*(guint *) data;
+  return GST_PAD_PROBE_OK;
+}
+
+static void
+probe (GstElement *bin, const char *name, const char *pad_name, GstPadProbeCallback callback, gpointer data)
+{
+  g_autoptr (GstElement) element = gst_bin_get_by_name (GST_BIN (bin), name);
+  g_autoptr (GstPad) pad = gst_element_get_static_pad (element, pad_name);
+  gst_pad_add_probe (pad, GST_PAD_PROBE_TYPE_BUFFER, callback, data, NULL);
+}
+
+/* Video of fields: slcamera gives whole frames, as many. */
+static void
+test_interlaced (void)
+{
+  g_autoptr (GstElementFactory) setter = gst_element_factory_find ("capssetter"), deinterlace = gst_element_factory_find ("deinterlace");
+  if (setter == NULL || deinterlace == NULL) {
+    g_test_skip ("there is no capssetter or deinterlace");
+    return;
+  }
+  g_autofree char *dir = g_dir_make_tmp ("sightline-XXXXXX", NULL), *path = g_build_filename (dir, "fields.mkv", NULL);
+  g_autofree char *launch = g_strdup_printf (
+    "videotestsrc name=source num-buffers=%d ! video/x-raw,format=I420,width=64,height=48,framerate=25/1 ! "
+    "capssetter caps=\"video/x-raw,interlace-mode=(string)interleaved,field-order=(string)top-field-first\" ! matroskamux ! filesink location=%s",
+    FILE_FRAMES, path);
+  g_autoptr (GstElement) pipeline = gst_parse_launch (launch, NULL);
+  probe (pipeline, "source", "src", paint_fields, NULL);
+  run_to_end (pipeline);
+  guint frames = 0;
+  g_autofree char *uri = g_strconcat ("file://", path, NULL);
+  g_autoptr (TestCamera) camera = test_camera_new (uri, NULL, NULL);
+  probe (camera->pipeline, "sink", "sink", check_rows, &frames);
+  test_camera_play (camera, GST_STATE_PLAYING);
+  test_camera_wait_eos (camera);
+  g_assert_cmpuint (frames, ==, FILE_FRAMES);
+  test_remove_file (path);
+  g_rmdir (dir);
 }
 
 static void
@@ -333,6 +401,7 @@ int
 main (int argc, char **argv)
 {
   test_elements_init (&argc, &argv);
+  g_test_add_func ("/slcamera/interlaced", test_interlaced);
   g_test_add_func ("/slcamera/frames", test_frames);
   g_test_add_func ("/slcamera/live", test_live);
   g_test_add_func ("/slcamera/states", test_states);

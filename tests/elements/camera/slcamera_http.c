@@ -82,6 +82,8 @@ static const struct
   { "corrupt", "--mode corrupt", HASTY, "connected, but no frame within 0.4 s" },
   { "snapshot", "--mode snapshot", FAST,
     "the server answers image/jpeg, expected multipart/x-mixed-replace (MJPEG): use the camera's MJPEG address" },
+  { "page", "--mode close --type text/html", FAST,
+    "the server answers text/html, expected multipart/x-mixed-replace (MJPEG): use the camera's MJPEG address" },
   { "silent", "--mode silent", HASTY, "connected, but no frame within 0.4 s" },
   { "garbage", "--mode garbage", FAST, "the server's answer is not HTTP, or its header is larger than 100 KiB, which no property raises" },
   { "login", "--login joe:right", FAST, "the camera refuses user name and password: set user= and password=" },
@@ -105,6 +107,21 @@ test_fault (gconstpointer data)
   guint attempt = 0;
   g_assert_true (gst_structure_get_uint (again, "attempt", &attempt));
   g_assert_cmpuint (attempt, >=, 3);
+  test_server_kill (&server);
+}
+
+/* A server that says nothing of what it sends, or something of its own: the bytes say what they are. */
+static void
+test_type (gconstpointer type)
+{
+  TestServer server;
+  g_autofree char *arguments = g_strdup_printf ("--size 64x48 --type %s", (const char *) type);
+  if (!test_server_start (&server, SERVER, 0, arguments))
+    return;
+  g_autoptr (TestCamera) camera = test_camera_new (server.uri, FAST, NULL);
+  test_camera_play (camera, GST_STATE_PLAYING);
+  test_camera_wait_frames (camera, 3);
+  g_assert_cmpint (camera->width, ==, 64);
   test_server_kill (&server);
 }
 
@@ -302,6 +319,9 @@ main (int argc, char **argv)
   g_unsetenv ("https_proxy");
   test_elements_init (&argc, &argv);
   g_test_add_func ("/slcamera/http/missing", test_missing);
+  g_test_add_data_func ("/slcamera/http/type/octet-stream", "application/octet-stream", test_type);
+  g_test_add_data_func ("/slcamera/http/type/none", "none", test_type);
+  g_test_add_data_func ("/slcamera/http/type/own", "video/x-motion-jpeg", test_type);
   g_test_add_func ("/slcamera/http/restart", test_restart);
   g_test_add_func ("/slcamera/http/stall", test_stall);
   g_test_add_func ("/slcamera/http/frozen", test_frozen);

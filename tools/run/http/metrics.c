@@ -11,7 +11,7 @@
 #include "tools/run/http/texts.h"
 
 /* What a state may be, so that each has a sample, 0 or 1. */
-static const char *const camera_states[] = { "stopped", "connecting", "playing", "stalled", "reconnecting", "ended" };
+static const char *const camera_states[] = { "stopped", "connecting", "playing", "waiting", "stalled", "reconnecting", "ended" };
 
 typedef struct
 {
@@ -75,6 +75,8 @@ write_dropped (const Writer *w)
 {
   begin (w, "", "reason", "busy", NULL);
   end_count (w, w->pipeline->busy);
+  begin (w, "", "reason", "damaged", NULL);
+  end_count (w, w->pipeline->damaged);
   for (guint d = 0; d < SL_N_DROPS; d++) {
     begin (w, "", "reason", sl_drop_name ((SlDrop) d), NULL);
     end_count (w, w->pipeline->drops[d]);

@@ -141,12 +141,18 @@ add_element (SlReportPipeline *pipeline, GstElement *element)
   const char *type = G_OBJECT_TYPE_NAME (element);
   if (strcmp (type, "SlCamera") == 0) {
     SlReportCamera camera = { .name = gst_element_get_name (element) };
-    g_object_get (element, "uri", &camera.uri, "state", &camera.state, "last-frame-age", &camera.age, NULL);
+    guint64 damaged = 0;
+    g_object_get (element, "uri", &camera.uri, "state", &camera.state, "last-frame-age", &camera.age, "damaged", &damaged, NULL);
     g_array_append_val (pipeline->cameras, camera);
+    pipeline->damaged += damaged;
   } else if (strcmp (type, "SlInfer") == 0) {
     SlReportModel model = { .name = model_name (element) };
     g_object_get (element, "model", &model.model, NULL);
     g_array_append_val (pipeline->models, model);
+  } else if (strcmp (type, "SlNormalize") == 0) {
+    guint64 damaged = 0;
+    g_object_get (element, "damaged", &damaged, NULL);
+    pipeline->damaged += damaged;
   } else if (strcmp (type, "SlPredict") == 0) {
     guint64 dropped = 0;
     g_object_get (element, "dropped", &dropped, NULL);
@@ -185,7 +191,7 @@ forget_elements (SlReportPipeline *pipeline)
   g_array_set_size (pipeline->regions, 0);
   g_array_set_size (pipeline->recorders, 0);
   g_array_set_size (pipeline->remotes, 0);
-  pipeline->busy = 0;
+  pipeline->busy = pipeline->damaged = 0;
 }
 
 /* Elements come and go meanwhile, with a camera's connection for one: then everything is looked at again. */

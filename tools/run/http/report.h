@@ -56,6 +56,7 @@ typedef struct
 /**
  * SlReportPipeline:
  * @last: monotonic microseconds of the last frame at a sink of the pipeline that runs; 0 = none yet
+ * @damaged: frames that were left out since they lack data, or came before a stream's first key frame
  * @busy: frames that gave way to newer ones because the model was busy
  * @drops: those that other elements dropped
  */
@@ -67,7 +68,7 @@ typedef struct
   SlWorkerTotals totals;
   SlFigures figures;
   gint64 last;
-  guint64 busy, drops[SL_N_DROPS];
+  guint64 busy, damaged, drops[SL_N_DROPS];
   GArray *cameras, *models, *outputs, *regions, *recorders, *remotes;
 } SlReportPipeline;
 

@@ -200,6 +200,7 @@ append_drops (GString *out, const SlReportPipeline *pipeline)
 {
   g_string_append (out, ",\"drops\":{");
   append_count (out, "busy", pipeline->busy);
+  append_count (out, "damaged", pipeline->damaged);
   for (guint d = 0; d < SL_N_DROPS; d++)
     append_count (out, sl_drop_name ((SlDrop) d), pipeline->drops[d]);
   g_string_append_c (out, '}');

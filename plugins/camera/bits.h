@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Bits of the first bytes of a NAL unit, without the bytes that keep start codes out of it.
+ */
+#ifndef SL_PLUGINS_CAMERA_BITS_H
+#define SL_PLUGINS_CAMERA_BITS_H
+
+#include <glib.h>
+
+G_BEGIN_DECLS
+
+/** As much as is looked at: a recovery point lies among the first SEI messages, and what is read of parameter sets in front. */
+#define SL_BITS_BYTES 512
+
+/** SlBits: beyond the end there are zeros. */
+typedef struct
+{
+  guint8 bytes[SL_BITS_BYTES];
+  gsize n, at; /* bytes; the next bit */
+} SlBits;
+
+void sl_bits_init (SlBits *bits, const guint8 *bytes, gsize n);
+/** sl_bits_read: the next @n bits, 32 at most. */
+guint sl_bits_read (SlBits *bits, guint n);
+/** sl_bits_read_ue: an Exp-Golomb code; G_MAXUINT for more than 31 bits. */
+guint sl_bits_read_ue (SlBits *bits);
+
+G_END_DECLS
+
+#endif

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Of the RTP packets of a camera, those of pictures of which all came: an element in front of the depayloader, inside slcamera.
+ */
+#ifndef SL_PLUGINS_CAMERA_WHOLE_H
+#define SL_PLUGINS_CAMERA_WHOLE_H
+
+#include <gst/gst.h>
+
+#include "plugins/camera/intact.h"
+
+G_BEGIN_DECLS
+
+#define SL_TYPE_CAMERA_WHOLE (sl_camera_whole_get_type ())
+G_DECLARE_FINAL_TYPE (SlCameraWhole, sl_camera_whole, SL, CAMERA_WHOLE, GstElement)
+
+/** sl_camera_whole_new: (transfer floating): with pads "sink" and "src". Pictures without all of their packets are counted in @intact; one
+ *  larger than @max_part_bytes is an error message of the element. */
+GstElement *sl_camera_whole_new (SlIntact *intact, guint max_part_bytes);
+
+G_END_DECLS
+
+#endif
