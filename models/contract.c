@@ -489,17 +489,6 @@ sl_contract_require_range (const SlContract *contract, GError **error)
   return FALSE;
 }
 
-gboolean
-sl_contract_check_labels (const SlContract *contract, guint classes, GError **error)
-{
-  if (contract->labels == NULL || sl_labels_count (contract->labels) >= classes)
-    return TRUE;
-  g_set_error (error, SL_ERROR, SL_ERROR_LABELS,
-               "labels %s: %u names for the %u classes of %s; expected one a class: is it another model's?",
-               sl_labels_origin (contract->labels), sl_labels_count (contract->labels), classes, contract->model);
-  return FALSE;
-}
-
 char *
 sl_contract_summary (const SlContract *contract)
 {

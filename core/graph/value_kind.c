@@ -109,6 +109,8 @@ guint
 sl_graph_class_count (const SlGraph *graph, gint32 index)
 {
   const SlNode *maker = find_maker (graph, index);
+  if (maker != NULL && maker->op == SL_OP_DETECTION_POSTPROCESS)
+    return maker->n_outputs > 1 && maker->outputs[1] == index ? (guint) MAX (maker->params.detection.num_classes, 0) : 0;
   if (maker == NULL || (maker->op != SL_OP_ARG_MAX && maker->op != SL_OP_RESIZE_ARG_MAX))
     return 0;
   const SlTensor *input = sl_node_input (graph, maker, 0), *output = sl_node_output (graph, maker, 0);
