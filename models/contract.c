@@ -89,19 +89,29 @@ apply_layer (const Layer *layer, Draft *draft, GError **error)
   return TRUE;
 }
 
+static gboolean
+is_vector (const SlTensorInfo *tensor)
+{
+  guint longer = 0;
+  for (guint i = 0; i < tensor->rank; i++)
+    longer += tensor->dims[i] != 1;
+  return longer <= 1;
+}
+
 static void
-apply_metadata (const SlModelMetadata *metadata, Draft *draft)
+apply_metadata (const SlModelMetadata *metadata, const SlTensorInfo *output, Draft *draft)
 {
   static const char author[] = "the model's metadata";
-  draft->n_mean = draft->n_std = metadata->n_mean;
+  const gboolean other = metadata->of_detector && is_vector (output);
+  draft->n_mean = draft->n_std = other ? 0 : metadata->n_mean;
   memcpy (draft->mean, metadata->mean, sizeof draft->mean);
   memcpy (draft->std, metadata->std, sizeof draft->std);
-  draft->mean_by = draft->std_by = metadata->n_mean > 0 ? author : NULL;
+  draft->mean_by = draft->std_by = draft->n_mean > 0 ? author : NULL;
   if (metadata->has_colour) {
     draft->colour = metadata->colour_gray ? SL_COLOUR_GRAY : metadata->colour_bgr ? SL_COLOUR_BGR : SL_COLOUR_RGB;
     draft->colour_by = author;
   }
-  if (metadata->fit_letterbox || metadata->fit_crop) {
+  if ((metadata->fit_letterbox || metadata->fit_crop) && !other) {
     draft->fit = metadata->fit_letterbox ? SL_FIT_LETTERBOX : SL_FIT_CROP;
     draft->fit_by = author;
   }
@@ -166,6 +176,13 @@ apply_overrides (const SlContractOverrides *o, Draft *draft, GError **error)
   return apply_layer (&layer, draft, error);
 }
 
+/* Pixels are numbers, and not codes. */
+static gboolean
+is_real (const SlTensorInfo *input)
+{
+  return input->dtype == SL_DTYPE_F32 || input->dtype == SL_DTYPE_F16;
+}
+
 /* Below this, a side of a tensor of rank 3 has the coordinates of points or the like. */
 #define SMALLEST_SIDE 4
 
@@ -189,7 +206,7 @@ shape_as (const SlTensorInfo *input, SlLayout layout, SlImageContract *image)
 static gboolean
 find_shape (const SlTensorInfo *input, const Draft *draft, SlImageContract *image, GError **error)
 {
-  if (input->dtype != SL_DTYPE_U8 && input->dtype != SL_DTYPE_I8 && input->dtype != SL_DTYPE_F32)
+  if (input->dtype != SL_DTYPE_U8 && input->dtype != SL_DTYPE_I8 && !is_real (input))
     return TRUE;
   image->valid = shape_as (input, draft->layout_by != NULL ? draft->layout : SL_LAYOUT_NHWC, image);
   if (!image->valid && draft->layout_by == NULL)
@@ -273,7 +290,7 @@ near_bytes (const SlTensorInfo *input, const SlImageContract *image)
 static gboolean
 settle_range (const SlTensorInfo *input, const Draft *draft, SlImageContract *image, GError **error)
 {
-  const gboolean quantised = input->dtype != SL_DTYPE_F32;
+  const gboolean quantised = !is_real (input);
   const gdouble scale = quantised && input->scale > 0 ? (gdouble) input->scale : 1;
   const gdouble zero = quantised ? input->zero_point : 0;
   if (!check_count (draft->n_mean, "mean", draft->mean_by, image, error) || !check_count (draft->n_std, "std", draft->std_by, image, error)
@@ -318,9 +335,10 @@ settle_image (SlContract *contract, const Draft *draft, GError **error)
     if (g_strcmp0 (author, "property") != 0)
       return TRUE;
     g_autofree char *text = sl_tensor_info_describe (input);
-    g_set_error (error, SL_ERROR, SL_ERROR_CONTRACT,
-                 "properties describe a picture, but input '%s' is %s; expected uint8, int8 or float32 with 1 or 3 channels and batch 1%s",
-                 input->name, text, sl_contract_channel_hint (input));
+    g_set_error (
+      error, SL_ERROR, SL_ERROR_CONTRACT,
+      "properties describe a picture, but input '%s' is %s; expected uint8, int8, float32 or float16 with 1 or 3 channels and batch 1%s",
+      input->name, text, sl_contract_channel_hint (input));
     return FALSE;
   }
   image->fit = draft->fit_by != NULL ? draft->fit : SL_FIT_STRETCH;
@@ -419,7 +437,7 @@ sl_contract_new (const char *path, const SlGraph *graph, const SlModelMetadata *
     contract->outputs[i].classes = sl_graph_class_count (graph, sl_graph_output (graph, i));
   }
 
-  apply_metadata (metadata, &draft);
+  apply_metadata (metadata, &contract->outputs[0], &draft);
   if (metadata->info != NULL
       && (!sl_modelinfo_check (metadata->info, graph, error) || !apply_info (metadata->info, contract->inputs[0].name, &draft, error)))
     return NULL;

@@ -11,8 +11,8 @@
 
 typedef struct
 {
-  GPtrArray *rows;    /* of GPtrArray of char * */
-  GPtrArray *lines;   /* of SlLabelLine */
+  GPtrArray *rows;  /* of GPtrArray of char * */
+  GPtrArray *lines; /* of SlLabelLine */
   guint columns;
   gboolean header;
   gint number, name; /* columns; -1 = none */
@@ -170,8 +170,10 @@ read (SlLabelList *list, const char *text, GError **error)
   g_autoptr (GHashTable) seen = g_hash_table_new (g_str_hash, g_str_equal);
   guint64 number = 0;
   if (!find_table (&table, lines) || table.name < 0)
-    return sl_label_list_fail (list, error, "a table of %u columns, several of which may be names; expected two columns, or a first line that calls one "
-                               "of them name", table.columns);
+    return sl_label_list_fail (list, error,
+                               "a table of %u columns, several of which may be names; expected two columns, or a first line that calls one "
+                               "of them name",
+                               table.columns);
   for (guint i = table.header; i < table.rows->len; i++) {
     const SlLabelLine *line = table.lines->pdata[i];
     const char *name = cell (&table, i, (guint) table.name);

@@ -59,7 +59,7 @@ typedef struct
 } SlLabelLine;
 
 /** sl_label_lines: (transfer full): (element-type SlLabelLine): the lines of @text without comments, which are '#' or "//" with something behind it.
- *  Empty lines below a comment that no name stands above, and those at the end, are left out. */
+ *  Empty lines below a comment that no name stands above, and those at the end, are left out, and so is what lies behind the limit of classes. */
 GPtrArray *sl_label_lines (const char *text);
 
 G_END_DECLS

@@ -32,31 +32,32 @@ static gboolean
 is_empty (const char *line)
 {
   const char *p = line + strspn (line, " \t\r");
-  return *p == '\0' || *p == '#' || g_str_has_prefix (p, "---") || g_str_has_prefix (p, "%YAML");
+  return *p == '\0' || *p == '\n' || *p == '#' || g_str_has_prefix (p, "---") || g_str_has_prefix (p, "%YAML");
 }
 
 static gboolean
 is_item (const char *text)
 {
-  return text[0] == '-' && (text[1] == ' ' || text[1] == '\0');
+  return text[0] == '-' && (text[1] == ' ' || text[1] == '\0' || text[1] == '\n');
 }
 
 static gboolean
 probe (const char *text, const char *extension)
 {
   static const char *const keys[] = { "names:", "nc:", "train:" };
-  g_auto (GStrv) lines = g_strsplit (text, "\n", -1);
   gboolean items = TRUE, any = FALSE;
   if (is_yaml_name (extension) || g_str_has_prefix (text, "---"))
     return TRUE;
-  for (guint i = 0; lines[i] != NULL; i++) {
+  for (const char *line = text; line != NULL;) {
     for (guint k = 0; k < G_N_ELEMENTS (keys); k++)
-      if (g_str_has_prefix (lines[i], keys[k]))
+      if (g_str_has_prefix (line, keys[k]))
         return TRUE;
-    if (is_empty (lines[i]))
-      continue;
-    any = TRUE;
-    items = items && is_item (lines[i]);
+    if (!is_empty (line)) {
+      any = TRUE;
+      items = items && is_item (line);
+    }
+    line = strchr (line, '\n');
+    line = line != NULL ? line + 1 : NULL;
   }
   return any && items;
 }
@@ -233,7 +234,7 @@ read_lines (Reading *r, GError **error)
 static gboolean
 read (SlLabelList *list, const char *text, GError **error)
 {
-  g_auto (GStrv) lines = g_strsplit (text, "\n", -1);
+  g_auto (GStrv) lines = g_strsplit (text, "\n", 2 * SL_MAX_CLASSES);
   Reading reading = { list, lines, 0 };
   for (guint i = 0; lines[i] != NULL; i++)
     g_strchomp (lines[i]);
