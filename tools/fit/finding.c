@@ -118,8 +118,9 @@ judge (SlFinding *finding, SlFit usual)
     prefer_usual_fit (finding, usual);
   best = finding->readings->pdata[0];
   if (best->score < LEAST_SCORE && !(best->truth > 0))
-    finding->why = g_strdup ("with no reading does what the model says depend on the picture: give other pictures, with what it looks for in them, or its "
-                             "decoder and labels");
+    finding->why = g_strdup (
+      "with no reading does what the model says depend on the picture: give other pictures, with what it looks for in them, or its "
+      "decoder and labels");
   else if (lead < CHOSEN_BY) {
     g_autofree char *one = sl_reading_options (best), *two = sl_reading_options (other);
     finding->why = g_strdup_printf ("the best two are too close to choose, '%s' and '%s': give more pictures%s", one, two,
@@ -171,10 +172,11 @@ print_json (const SlFinding *finding, const char *model)
     const SlReading *reading = finding->readings->pdata[i];
     g_autofree char *mean = sl_reading_mean (reading), *std = sl_reading_std (reading), *options = sl_reading_options (reading);
     char number[G_ASCII_DTOSTR_BUF_SIZE], share[G_ASCII_DTOSTR_BUF_SIZE];
-    g_string_append_printf (json, "%s{\"values\":\"%s\",\"mean\":[%s],\"std\":[%s],\"colour\":\"%s\",\"fit\":\"%s\",\"score\":%s,\"truth\":%s,\"options\":",
-                            i > 0 ? "," : "", reading->convention->name, mean, std, sl_colour_name (reading->colour),
-                            sl_fit_name (reading->fit), g_ascii_formatd (number, sizeof number, "%.4f", reading->score),
-                            isnan (reading->truth) ? "null" : g_ascii_formatd (share, sizeof share, "%.4f", reading->truth));
+    g_string_append_printf (
+      json, "%s{\"values\":\"%s\",\"mean\":[%s],\"std\":[%s],\"colour\":\"%s\",\"fit\":\"%s\",\"score\":%s,\"truth\":%s,\"options\":",
+      i > 0 ? "," : "", reading->convention->name, mean, std, sl_colour_name (reading->colour), sl_fit_name (reading->fit),
+      g_ascii_formatd (number, sizeof number, "%.4f", reading->score),
+      isnan (reading->truth) ? "null" : g_ascii_formatd (share, sizeof share, "%.4f", reading->truth));
     sl_json_append_string (json, options);
     g_string_append_c (json, '}');
   }

@@ -86,8 +86,8 @@ write_info (const Options *options, const SlFinding *finding, const char *model,
     return FALSE;
   }
   if (options->output == NULL && g_file_test (path, G_FILE_TEST_EXISTS)) {
-    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "%s: is there already, and may state more; remove it first, or name another file with --output",
-                 path);
+    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
+                 "%s: is there already, and may state more; remove it first, or name another file with --output", path);
     return FALSE;
   }
   if (!g_file_set_contents (path, text, -1, error))
@@ -140,17 +140,18 @@ run_fit (int argc, char **argv)
   g_autofree GOptionEntry *more = sl_model_options_entries (&options.model);
   const GOptionEntry entries[] = {
     { "pictures", 0, 0, G_OPTION_ARG_STRING, &options.pictures_text, "Look at so many pictures at most, 1..200 (default 12)", "N" },
-    { "truth", 0, 0, G_OPTION_ARG_FILENAME, &options.truth, "Labelled pictures, as eval takes them: the reading that finds most of it is best",
-      "PATH" },
-    { "html", 0, 0, G_OPTION_ARG_FILENAME, &options.html, "Write a page with what the model sees in the pictures with the best readings", "FILE" },
+    { "truth", 0, 0, G_OPTION_ARG_FILENAME, &options.truth,
+      "Labelled pictures, as eval takes them: the reading that finds most of it is best", "PATH" },
+    { "html", 0, 0, G_OPTION_ARG_FILENAME, &options.html, "Write a page with what the model sees in the pictures with the best readings",
+      "FILE" },
     { "write", 'w', 0, G_OPTION_ARG_NONE, &options.write, "Write what was chosen to MODEL.modelinfo", NULL },
     { "output", 'o', 0, G_OPTION_ARG_FILENAME, &options.output, "Write what was chosen to another file", "FILE" },
     { "threads", 't', 0, G_OPTION_ARG_STRING, &options.model.threads_text, "Threads to compute with, 1..64 or auto (default 1)", "N" },
     { "json", 'j', 0, G_OPTION_ARG_NONE, &options.json, "Print one JSON object, with all readings", NULL },
     { NULL },
   };
-  int status = sl_options_parse ("fit", "MODEL PICTURE...", "Finds out which pixel values, colours and fit a model wants.", NULL, argc, argv,
-                                 entries, more, &rest);
+  int status = sl_options_parse ("fit", "MODEL PICTURE...", "Finds out which pixel values, colours and fit a model wants.", NULL, argc,
+                                 argv, entries, more, &rest);
   if (status < 0) {
     status = SL_EXIT_USAGE;
     if (rest[0] == NULL || rest[1] == NULL)

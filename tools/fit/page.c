@@ -61,7 +61,8 @@ options_of (const SlReading *reading, const SlModelOptions *options)
 }
 
 static void
-append_picture (GString *out, const char *model, const SlModelOptions *options, const char *const *more, const SlInput *input, const char *folder)
+append_picture (GString *out, const char *model, const SlModelOptions *options, const char *const *more, const SlInput *input,
+                const char *folder)
 {
   g_autoptr (GError) error = NULL;
   g_autofree char *file = input->uri != NULL ? g_filename_from_uri (input->uri, NULL, &error) : NULL;

@@ -39,7 +39,8 @@ place_box (SlSighted *box, const SlDetection *from, const SlAffine *map, gint te
 }
 
 static void
-take_points (SlSighting *sighting, const SlResult *result, const SlAffine *map, gint tensor_width, gint tensor_height, gint width, gint height)
+take_points (SlSighting *sighting, const SlResult *result, const SlAffine *map, gint tensor_width, gint tensor_height, gint width,
+             gint height)
 {
   for (guint i = 0; i < result->n_keypoints && sighting->n < SL_SIGHTING_BOXES; i++) {
     const SlDetectedPoint *point = &result->keypoints[i];
@@ -49,7 +50,8 @@ take_points (SlSighting *sighting, const SlResult *result, const SlAffine *map, 
 }
 
 static void
-take_map (SlSighting *sighting, const SlClassMask *mask, const SlAffine *map, gint tensor_width, gint tensor_height, gint width, gint height)
+take_map (SlSighting *sighting, const SlClassMask *mask, const SlAffine *map, gint tensor_width, gint tensor_height, gint width,
+          gint height)
 {
   SlAffine back;
   const gboolean maps = sl_affine_invert (map, &back);
@@ -125,6 +127,13 @@ overlap (const SlSighted *a, const SlSighted *b)
   return all > 0 ? both / all : 0;
 }
 
+/* The views of picture @p. */
+static const SlSighting *
+views_of (const SlSightings *sightings, guint p)
+{
+  return sightings->all + (gsize) p * sightings->n_views;
+}
+
 /* Confidence of @label in the mean of @n views. */
 static gdouble
 mean_share (const SlSighting *views, guint n, gint32 label)
@@ -155,9 +164,8 @@ best_class (const SlSighting *views, guint n)
 static gdouble
 score_classes (const SlSightings *sightings, guint own)
 {
-  const SlSighting *all = sightings->all;
-  const guint n_pictures = sightings->n_pictures, n_views = sightings->n_views;
-  const SlSighting *views = all + own * n_views;
+  const guint n_pictures = sightings->n_pictures, n_views = sightings->n_moved;
+  const SlSighting *views = views_of (sightings, own);
   const SlSighted best = best_class (views, n_views);
   gdouble told = 0, seen = 0, mean_seen = 0;
   for (guint i = 0; i < views[0].n && n_pictures > 1; i++) {
@@ -165,7 +173,7 @@ score_classes (const SlSightings *sightings, guint own)
     const gdouble share = mean_share (views, n_views, label);
     gdouble mean = 0;
     for (guint p = 0; p < n_pictures; p++)
-      mean += mean_share (all + p * n_views, n_views, label) / n_pictures;
+      mean += mean_share (views_of (sightings, p), n_views, label) / n_pictures;
     told += share * log ((share + TINY) / (mean + TINY));
     seen += share;
     mean_seen += mean;
@@ -198,12 +206,12 @@ find_box (const SlSighting *view, const SlSighted *box, gdouble same)
 
 /* Whether most other pictures have a box of that class in the same place: then it is none of an object. */
 static gboolean
-is_everywhere (const SlSighting *all, guint n_pictures, guint n_views, guint own, const SlSighted *box)
+is_everywhere (const SlSightings *sightings, guint own, const SlSighted *box)
 {
   guint n = 0;
-  for (guint p = 0; p < n_pictures; p++)
-    n += p != own && find_box (all + p * n_views, box, SAME_PLACE) > 0;
-  return n_pictures > 1 && 2 * n >= n_pictures - 1;
+  for (guint p = 0; p < sightings->n_pictures; p++)
+    n += p != own && find_box (views_of (sightings, p), box, SAME_PLACE) > 0;
+  return sightings->n_pictures > 1 && 2 * n >= sightings->n_pictures - 1;
 }
 
 /* How sure all views of picture @own are of @box of the first one. */
@@ -222,13 +230,13 @@ agreed (const SlSighting *views, guint n_views, const SlSighted *box)
 
 /* How sure picture @p has anything of class @label. */
 static gdouble
-evidence (const SlSighting *all, guint n_pictures, guint n_views, guint p, gint32 label)
+evidence (const SlSightings *sightings, guint p, gint32 label)
 {
-  const SlSighting *views = all + p * n_views;
+  const SlSighting *views = views_of (sightings, p);
   gdouble best = 0;
   for (guint i = 0; i < views[0].n; i++)
-    if (views[0].all[i].label == label && !is_everywhere (all, n_pictures, n_views, p, &views[0].all[i]))
-      best = fmax (best, agreed (views, n_views, &views[0].all[i]));
+    if (views[0].all[i].label == label && !is_everywhere (sightings, p, &views[0].all[i]))
+      best = fmax (best, agreed (views, sightings->n_moved, &views[0].all[i]));
   return best;
 }
 
@@ -250,21 +258,20 @@ is_of_one_class (const SlSightings *sightings)
 static gdouble
 sum_classes (const SlSightings *sightings, guint own)
 {
-  const guint n_pictures = sightings->n_pictures, n_views = sightings->n_views;
-  const SlSighting *views = sightings->all + own * n_views;
+  const guint n_pictures = sightings->n_pictures;
+  const SlSighting *first = views_of (sightings, own);
   gdouble sum = 0;
-  for (guint i = 0; i < views[0].n; i++) {
-    const gint32 label = views[0].all[i].label;
+  for (guint i = 0; i < first->n; i++) {
+    const gint32 label = first->all[i].label;
     gboolean again = FALSE;
     gdouble others = 0;
     for (guint k = 0; k < i; k++)
-      again = again || views[0].all[k].label == label;
-    if (again)
-      continue;
-    for (guint p = 0; p < n_pictures && n_pictures > 1; p++)
+      again = again || first->all[k].label == label;
+    for (guint p = 0; p < n_pictures && n_pictures > 1 && !again; p++)
       if (p != own)
-        others += evidence (sightings->all, n_pictures, n_views, p, label) / (n_pictures - 1);
-    sum += evidence (sightings->all, n_pictures, n_views, own, label) * (1 - COMMON * others);
+        others += evidence (sightings, p, label) / (n_pictures - 1);
+    if (!again)
+      sum += evidence (sightings, own, label) * (1 - COMMON * others);
   }
   return sum;
 }
@@ -272,12 +279,11 @@ sum_classes (const SlSightings *sightings, guint own)
 static gdouble
 sum_boxes (const SlSightings *sightings, guint own)
 {
-  const guint n_pictures = sightings->n_pictures, n_views = sightings->n_views;
-  const SlSighting *views = sightings->all + own * n_views;
+  const SlSighting *views = views_of (sightings, own);
   gdouble sum = 0;
   for (guint i = 0; i < views[0].n; i++)
-    if (!is_everywhere (sightings->all, n_pictures, n_views, own, &views[0].all[i]))
-      sum += agreed (views, n_views, &views[0].all[i]);
+    if (!is_everywhere (sightings, own, &views[0].all[i]))
+      sum += agreed (views, sightings->n_views, &views[0].all[i]);
   return sum;
 }
 
@@ -285,7 +291,7 @@ sum_boxes (const SlSightings *sightings, guint own)
 static gdouble
 sharpness (const SlSightings *sightings, guint own)
 {
-  const SlSighting *views = sightings->all + own * sightings->n_views;
+  const SlSighting *views = views_of (sightings, own);
   gdouble found = 0, shared = 0;
   for (guint i = 0; i < views[0].n; i++) {
     found += views[0].all[i].confidence;
@@ -306,9 +312,8 @@ score_boxes (const SlSightings *sightings, guint own)
 static gdouble
 score_points (const SlSightings *sightings, guint own)
 {
-  const SlSighting *all = sightings->all;
-  const guint n_pictures = sightings->n_pictures, n_views = sightings->n_views;
-  const SlSighting *views = all + own * n_views, *other = all + (own + 1) % n_pictures * n_views;
+  const guint n_pictures = sightings->n_pictures, n_views = sightings->n_moved;
+  const SlSighting *views = views_of (sightings, own), *other = views_of (sightings, (own + 1) % n_pictures);
   gdouble sum = 0, stays = 0;
   for (guint i = 0; i < views[0].n; i++) {
     const SlSighted *point = &views[0].all[i];
@@ -328,9 +333,8 @@ score_points (const SlSightings *sightings, guint own)
 static gdouble
 score_map (const SlSightings *sightings, guint own)
 {
-  const SlSighting *all = sightings->all;
-  const guint n_pictures = sightings->n_pictures, n_views = sightings->n_views;
-  const SlSighting *views = all + own * n_views, *other = all + (own + 1) % n_pictures * n_views;
+  const guint n_pictures = sightings->n_pictures, n_views = sightings->n_moved;
+  const SlSighting *views = views_of (sightings, own), *other = views_of (sightings, (own + 1) % n_pictures);
   guint places = 0, agree = 0, alike = 0, kinds = 0;
   gboolean seen[256] = { FALSE };
   for (guint i = 0; i < SL_SIGHTING_GRID * SL_SIGHTING_GRID; i++) {
@@ -367,15 +371,14 @@ distance (const SlSighting *a, const SlSighting *b)
 static gdouble
 score_numbers (const SlSightings *sightings, guint own)
 {
-  const SlSighting *all = sightings->all;
-  const guint n_pictures = sightings->n_pictures, n_views = sightings->n_views;
-  const SlSighting *views = all + own * n_views;
+  const guint n_pictures = sightings->n_pictures, n_views = sightings->n_moved;
+  const SlSighting *views = views_of (sightings, own);
   gdouble within = 0, between = 0;
   for (guint v = 1; v < n_views; v++)
     within += distance (views, &views[v]) / (n_views - 1);
   for (guint p = 0; p < n_pictures; p++)
     if (p != own)
-      between += distance (views, all + p * n_views) / (n_pictures - 1);
+      between += distance (views, views_of (sightings, p)) / (n_pictures - 1);
   return between > 0 ? fmax (1 - within / between, 0) : 0;
 }
 

@@ -46,13 +46,15 @@ typedef struct
 } SlSighting;
 
 /** sl_sighting_take: of @result, or of @outputs where it has nothing that is looked at. @map: tensor -> picture of @width x @height. */
-void sl_sighting_take (SlSighting *sighting, const SlResult *result, SlSightKind kind, const SlTensorInfo *infos, const void *const *outputs, guint n_outputs,
-                       const SlAffine *map, gint tensor_width, gint tensor_height, gint width, gint height);
-/** SlSightings: @all: @n_views of each of @n_pictures pictures, one picture behind the other. */
+void sl_sighting_take (SlSighting *sighting, const SlResult *result, SlSightKind kind, const SlTensorInfo *infos,
+                       const void *const *outputs, guint n_outputs, const SlAffine *map, gint tensor_width, gint tensor_height, gint width,
+                       gint height);
+/** SlSightings: @all: @n_views of each of @n_pictures pictures, one picture behind the other; the first @n_moved of them are
+ *  moved or mirrored, the others darker. */
 typedef struct
 {
   const SlSighting *all;
-  guint n_pictures, n_views;
+  guint n_pictures, n_views, n_moved;
 } SlSightings;
 
 /** sl_sightings_score: @scores: of each picture, 0..1: how sure results are that all its views share and that are not those of the other pictures as well. */

@@ -19,9 +19,15 @@ typedef struct
 {
   gdouble left, top, right, bottom;
   gboolean mirrored;
+  gdouble light; /* what its bytes are multiplied by */
 } View;
 
-static const View views[] = { { 0, 0, 1, 1, FALSE }, { 0.06, 0.06, 1, 1, FALSE }, { 0, 0, 0.94, 0.94, FALSE }, { 0, 0, 1, 1, TRUE } };
+/* The first three are for all, the mirrored one where a mirrored picture means the same, the dark one for boxes. */
+static const View views[] = { { 0, 0, 1, 1, FALSE, 1 },
+                              { 0.06, 0.06, 1, 1, FALSE, 1 },
+                              { 0, 0, 0.94, 0.94, FALSE, 1 },
+                              { 0, 0, 1, 1, TRUE, 1 },
+                              { 0, 0, 1, 1, FALSE, 0.5 } };
 
 /* Boxes below it are not looked at. */
 #define THRESHOLD 0.1
@@ -36,7 +42,7 @@ struct _SlTrial
   GPtrArray *frames;
   SlNormalizeSpec spec;
   SlSightKind kind;
-  guint n_views;
+  guint n_views, n_moved; /* of a picture that are run; and that are moved alone */
   void *outputs[SL_MAX_IO];
   SlSighting *sightings;
 };
@@ -74,9 +80,9 @@ kind_of (const char *decoder)
   {
     const char *decoder;
     SlSightKind kind;
-  } kinds[] = { { "labels", SL_SIGHT_CLASSES }, { "segmentation", SL_SIGHT_MAP }, { "pose", SL_SIGHT_POINTS }, { "landmarks", SL_SIGHT_POINTS },
-                { "image", SL_SIGHT_NUMBERS },  { "vector", SL_SIGHT_NUMBERS },   { "bins", SL_SIGHT_NUMBERS }, { "text", SL_SIGHT_NUMBERS },
-                { "none", SL_SIGHT_NUMBERS } };
+  } kinds[] = { { "labels", SL_SIGHT_CLASSES },   { "segmentation", SL_SIGHT_MAP }, { "pose", SL_SIGHT_POINTS },
+                { "landmarks", SL_SIGHT_POINTS }, { "image", SL_SIGHT_NUMBERS },    { "vector", SL_SIGHT_NUMBERS },
+                { "bins", SL_SIGHT_NUMBERS },     { "text", SL_SIGHT_NUMBERS },     { "none", SL_SIGHT_NUMBERS } };
   for (guint i = 0; i < G_N_ELEMENTS (kinds); i++)
     if (g_str_equal (kinds[i].decoder, decoder))
       return kinds[i].kind;
@@ -96,7 +102,8 @@ open_decoding (SlTrial *trial, const SlModelOptions *options, GError **error)
   const char *name = sl_trial_decoder (trial);
   const char *scores = trial->decoding != NULL ? sl_decoding_scores_decoder (trial->decoding, sl_model_contract (trial->model)) : NULL;
   trial->kind = kind_of (scores != NULL ? scores : name);
-  trial->n_views = trial->kind == SL_SIGHT_POINTS || trial->kind == SL_SIGHT_NUMBERS ? G_N_ELEMENTS (views) - 1 : G_N_ELEMENTS (views);
+  trial->n_moved = trial->kind == SL_SIGHT_POINTS || trial->kind == SL_SIGHT_NUMBERS ? 3 : 4;
+  trial->n_views = trial->kind == SL_SIGHT_BOXES ? G_N_ELEMENTS (views) : trial->n_moved;
   if (trial->kind != SL_SIGHT_CLASSES && scores == NULL)
     return TRUE;
   sl_decoding_free (trial->decoding);
@@ -184,14 +191,15 @@ crop_of (const View *view, GstSample *frame, SlRect *crop)
 }
 
 static gboolean
-run_view (SlTrial *trial, const SlReading *reading, GstSample *frame, const View *view, SlSighting *sighting,
-          GError **error)
+run_view (SlTrial *trial, const SlReading *reading, GstSample *frame, const View *view, SlSighting *sighting, GError **error)
 {
   const SlContract *contract = sl_model_contract (trial->model);
   SlNormalizeSpec spec = trial->spec;
   SlAffine map;
   gint width, height;
   sl_reading_spec (reading, &spec);
+  for (guint c = 0; c < 3; c++)
+    spec.gain[c] *= view->light;
   spec.orientation = view->mirrored ? SL_ORIENTATION_HORIZ : SL_ORIENTATION_IDENTITY;
   if (!crop_of (view, frame, &spec.crop))
     spec.crop = (SlRect){ 0 };
@@ -226,7 +234,7 @@ sl_trial_run (SlTrial *trial, SlReading *reading, GError **error)
     for (guint v = 0; v < trial->n_views; v++)
       if (!run_view (trial, reading, trial->frames->pdata[p], &views[v], &trial->sightings[p * trial->n_views + v], error))
         return FALSE;
-  const SlSightings sightings = { trial->sightings, n, trial->n_views };
+  const SlSightings sightings = { trial->sightings, n, trial->n_views, trial->n_moved };
   sl_sightings_score (&sightings, scores);
   g_array_set_size (reading->score_of, 0);
   g_array_append_vals (reading->score_of, scores, n);
