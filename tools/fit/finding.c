@@ -16,7 +16,7 @@
 /* Value readings that other fits are tried with. */
 #define BEST_VALUES 3
 /* The best must be better than the second by this share of its own score to be chosen, and by that to be sure. */
-#define CHOSEN_BY 0.02
+#define CHOSEN_BY 0.03
 #define SURE_BY 0.15
 /* Below this score nothing that a model says depends on the picture. */
 #define LEAST_SCORE 0.05
@@ -68,6 +68,14 @@ add_fits (GPtrArray *readings, SlFit tried)
     for (guint f = 0; f < G_N_ELEMENTS (fits); f++)
       if (fits[f] != tried)
         g_ptr_array_add (readings, sl_reading_new (readings->pdata[i], fits[f]));
+}
+
+/* (transfer full): for a sentence. */
+static char *
+options_of (const SlReading *reading)
+{
+  g_autofree char *options = sl_reading_options (reading);
+  return options[0] != '\0' ? g_steal_pointer (&options) : g_strdup ("as the model is read anyway");
 }
 
 static gboolean
@@ -122,12 +130,12 @@ judge (SlFinding *finding, SlFit usual)
       "with no reading does what the model says depend on the picture: give other pictures, with what it looks for in them, or its "
       "decoder and labels");
   else if (lead < CHOSEN_BY) {
-    g_autofree char *one = sl_reading_options (best), *two = sl_reading_options (other);
-    finding->why = g_strdup_printf ("the best two are too close to choose, '%s' and '%s': give more pictures%s", one, two,
+    g_autofree char *one = options_of (best), *two = options_of (other);
+    finding->why = g_strdup_printf ("the best two are too close to choose, %s and %s: give more pictures%s", one, two,
                                     isnan (best->truth) ? ", or --truth" : "");
   }
   finding->chosen = finding->why == NULL;
-  finding->sure = finding->chosen && lead >= SURE_BY;
+  finding->sure = finding->chosen && other != NULL && lead >= SURE_BY;
 }
 
 SlFinding *
@@ -199,10 +207,10 @@ print_row (const SlReading *reading, gboolean truth)
 char *
 sl_finding_verdict (const SlFinding *finding)
 {
-  g_autofree char *options = sl_reading_options (finding->readings->pdata[0]);
+  g_autofree char *options = options_of (finding->readings->pdata[0]);
   if (!finding->chosen)
     return g_strdup_printf ("not chosen: %s", finding->why);
-  return g_strdup_printf ("%s: %s%s", finding->sure ? "sure" : "probably", options[0] != '\0' ? options : "as the model is read anyway",
+  return g_strdup_printf ("%s: %s%s", finding->sure ? "sure" : "probably", options,
                           finding->open_fit ? " (the fit hardly matters on these pictures)" : "");
 }
 
