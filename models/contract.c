@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/picture.h"
+#include "core/passes/prepare.h"
 #include "sightline/error.h"
 #include "models/numbers.h"
 
@@ -417,6 +418,16 @@ settle_labels (SlContract *contract, const SlModelMetadata *metadata, const SlMo
   return FALSE;
 }
 
+/* (transfer full) (nullable): what the model's own scaling of bytes says of them. */
+static char *
+hint_of_scaling (const SlGraph *graph)
+{
+  const gdouble scale = fabs (sl_graph_input_scale (graph));
+  return scale > 0 && 255 * scale <= SL_MOST_SCALED
+           ? g_strdup_printf ("the model itself multiplies its pixels by %.4g, so they are probably 0..255: mean=0 and std=1", scale)
+           : NULL;
+}
+
 SlContract *
 sl_contract_new (const char *path, const SlGraph *graph, const SlModelMetadata *metadata, SlModelInfo *info,
                  const SlContractOverrides *overrides, GError **error)
@@ -426,7 +437,7 @@ sl_contract_new (const char *path, const SlGraph *graph, const SlModelMetadata *
 
   g_atomic_ref_count_init (&contract->refs);
   contract->model = g_strdup (path);
-  contract->range_hint = g_strdup (metadata->range_hint);
+  contract->range_hint = metadata->range_hint != NULL ? g_strdup (metadata->range_hint) : hint_of_scaling (graph);
   contract->n_inputs = sl_graph_n_inputs (graph);
   contract->n_outputs = sl_graph_n_outputs (graph);
   for (guint i = 0; i < contract->n_inputs; i++)

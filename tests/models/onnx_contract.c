@@ -385,6 +385,51 @@ test_float16 (void)
   home_clear (&home);
 }
 
+/* A model that scales its pixels itself, as Keras' Rescaling does, and whoever scales them as well. */
+static void
+test_scaled_twice (void)
+{
+  static const struct
+  {
+    const char *op;
+    gfloat number;
+    const char *before, *std, *said;
+  } rows[] = {
+    { "Mul", 1 / 255.0f, NULL, "255",
+      "multiplies its pixels by 0.003922 (1/255), and they are divided by 255 before: state mean=0 and std=1" },
+    { "Div", 127.5f, NULL, "127.5", "multiplies its pixels by 0.007843 (1/127.5), and they are divided by 127.5 before" },
+    { "Div", 255, "Sub", "58.4", "(1/255), and they are divided by 58.4 before" },
+    { "Mul", 1 / 255.0f, NULL, "1", NULL },
+    { "Mul", 2, NULL, "255", NULL },
+    { "Add", 0.5f, NULL, "255", NULL },
+  };
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    g_autoptr (SlOnnxWriter) writer = sl_onnx_writer_new (13);
+    g_autoptr (GError) error = NULL;
+    Home home;
+    sl_onnx_writer_input (writer, "x", SL_ONNX_FLOAT, 4, (const gint64[]){ 1, 3, 8, 8 });
+    sl_onnx_writer_output (writer, "y", SL_ONNX_FLOAT);
+    sl_onnx_writer_floats (writer, "number", 1, (const gint64[]){ 1 }, &rows[i].number);
+    sl_onnx_writer_floats (writer, "mean", 1, (const gint64[]){ 1 }, &rows[i].number);
+    if (rows[i].before != NULL)
+      sl_onnx_writer_node (writer, rows[i].before, "x,mean", "b", NULL);
+    sl_onnx_writer_node (writer, rows[i].op, rows[i].before != NULL ? "b,number" : "x,number", "z", NULL);
+    sl_onnx_writer_node (writer, "Relu", "z", "y", NULL);
+    home_new (&home, writer);
+    const SlContractOverrides overrides = { .mean = "0", .std = rows[i].std };
+    g_autoptr (SlModel) model = sl_model_load (home.path, &overrides, &error);
+    g_assert_no_error (error);
+    g_assert_cmpint (sl_model_notice (model) != NULL, ==, rows[i].said != NULL);
+    if (rows[i].said != NULL && strstr (sl_model_notice (model), rows[i].said) == NULL)
+      g_error ("'%s' is not in '%s'", rows[i].said, sl_model_notice (model));
+    g_autoptr (SlModel) unstated = sl_model_load (home.path, NULL, &error);
+    g_assert_no_error (error);
+    g_assert_false (sl_contract_require_range (sl_model_contract (unstated), &error));
+    g_assert_cmpint (strstr (error->message, "so they are probably 0..255: mean=0 and std=1") != NULL, ==, rows[i].number != 2 && i != 5);
+    home_clear (&home);
+  }
+}
+
 int
 main (int argc, char **argv)
 {
@@ -398,5 +443,6 @@ main (int argc, char **argv)
   g_test_add_func ("/onnx-contract/output-pictures", test_output_pictures);
   g_test_add_func ("/onnx-contract/timm", test_timm);
   g_test_add_func ("/onnx-contract/float16", test_float16);
+  g_test_add_func ("/onnx-contract/scaled-twice", test_scaled_twice);
   return g_test_run ();
 }
