@@ -50,21 +50,19 @@ free_reading (gpointer reading)
   sl_reading_free (reading);
 }
 
-/* What the user states, in place of all conventions. NULL where nothing is stated. */
+/* What the user states, in place of all conventions: one for the whole program, as the options are. NULL where nothing is stated. */
 static const SlConvention *
 stated_values (const SlContract *contract, const SlModelOptions *options)
 {
   if (options == NULL || (options->mean == NULL && options->std == NULL))
     return NULL;
-  SlConvention *convention = g_new0 (SlConvention, 1);
+  static SlConvention convention = { .name = "as stated", .weight = 1 };
   const gboolean reversed = contract->image.colour == SL_COLOUR_BGR;
-  convention->name = "as stated";
-  convention->weight = 1;
   for (guint c = 0; c < 3; c++) {
-    convention->mean[reversed ? 2 - c : c] = contract->image.mean[c];
-    convention->std[reversed ? 2 - c : c] = contract->image.std[c];
+    convention.mean[reversed ? 2 - c : c] = contract->image.mean[c];
+    convention.std[reversed ? 2 - c : c] = contract->image.std[c];
   }
-  return convention;
+  return &convention;
 }
 
 GPtrArray *
