@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/picture.h"
+#include "core/passes/prepare.h"
 #include "sightline/error.h"
 #include "models/numbers.h"
 
@@ -89,19 +90,29 @@ apply_layer (const Layer *layer, Draft *draft, GError **error)
   return TRUE;
 }
 
+static gboolean
+is_vector (const SlTensorInfo *tensor)
+{
+  guint longer = 0;
+  for (guint i = 0; i < tensor->rank; i++)
+    longer += tensor->dims[i] != 1;
+  return longer <= 1;
+}
+
 static void
-apply_metadata (const SlModelMetadata *metadata, Draft *draft)
+apply_metadata (const SlModelMetadata *metadata, const SlTensorInfo *output, Draft *draft)
 {
   static const char author[] = "the model's metadata";
-  draft->n_mean = draft->n_std = metadata->n_mean;
+  const gboolean other = metadata->of_detector && is_vector (output);
+  draft->n_mean = draft->n_std = other ? 0 : metadata->n_mean;
   memcpy (draft->mean, metadata->mean, sizeof draft->mean);
   memcpy (draft->std, metadata->std, sizeof draft->std);
-  draft->mean_by = draft->std_by = metadata->n_mean > 0 ? author : NULL;
+  draft->mean_by = draft->std_by = draft->n_mean > 0 ? author : NULL;
   if (metadata->has_colour) {
     draft->colour = metadata->colour_gray ? SL_COLOUR_GRAY : metadata->colour_bgr ? SL_COLOUR_BGR : SL_COLOUR_RGB;
     draft->colour_by = author;
   }
-  if (metadata->fit_letterbox || metadata->fit_crop) {
+  if ((metadata->fit_letterbox || metadata->fit_crop) && !other) {
     draft->fit = metadata->fit_letterbox ? SL_FIT_LETTERBOX : SL_FIT_CROP;
     draft->fit_by = author;
   }
@@ -166,6 +177,13 @@ apply_overrides (const SlContractOverrides *o, Draft *draft, GError **error)
   return apply_layer (&layer, draft, error);
 }
 
+/* Pixels are numbers, and not codes. */
+static gboolean
+is_real (const SlTensorInfo *input)
+{
+  return input->dtype == SL_DTYPE_F32 || input->dtype == SL_DTYPE_F16;
+}
+
 /* Below this, a side of a tensor of rank 3 has the coordinates of points or the like. */
 #define SMALLEST_SIDE 4
 
@@ -189,7 +207,7 @@ shape_as (const SlTensorInfo *input, SlLayout layout, SlImageContract *image)
 static gboolean
 find_shape (const SlTensorInfo *input, const Draft *draft, SlImageContract *image, GError **error)
 {
-  if (input->dtype != SL_DTYPE_U8 && input->dtype != SL_DTYPE_I8 && input->dtype != SL_DTYPE_F32)
+  if (input->dtype != SL_DTYPE_U8 && input->dtype != SL_DTYPE_I8 && !is_real (input))
     return TRUE;
   image->valid = shape_as (input, draft->layout_by != NULL ? draft->layout : SL_LAYOUT_NHWC, image);
   if (!image->valid && draft->layout_by == NULL)
@@ -273,7 +291,7 @@ near_bytes (const SlTensorInfo *input, const SlImageContract *image)
 static gboolean
 settle_range (const SlTensorInfo *input, const Draft *draft, SlImageContract *image, GError **error)
 {
-  const gboolean quantised = input->dtype != SL_DTYPE_F32;
+  const gboolean quantised = !is_real (input);
   const gdouble scale = quantised && input->scale > 0 ? (gdouble) input->scale : 1;
   const gdouble zero = quantised ? input->zero_point : 0;
   if (!check_count (draft->n_mean, "mean", draft->mean_by, image, error) || !check_count (draft->n_std, "std", draft->std_by, image, error)
@@ -318,9 +336,10 @@ settle_image (SlContract *contract, const Draft *draft, GError **error)
     if (g_strcmp0 (author, "property") != 0)
       return TRUE;
     g_autofree char *text = sl_tensor_info_describe (input);
-    g_set_error (error, SL_ERROR, SL_ERROR_CONTRACT,
-                 "properties describe a picture, but input '%s' is %s; expected uint8, int8 or float32 with 1 or 3 channels and batch 1%s",
-                 input->name, text, sl_contract_channel_hint (input));
+    g_set_error (
+      error, SL_ERROR, SL_ERROR_CONTRACT,
+      "properties describe a picture, but input '%s' is %s; expected uint8, int8, float32 or float16 with 1 or 3 channels and batch 1%s",
+      input->name, text, sl_contract_channel_hint (input));
     return FALSE;
   }
   image->fit = draft->fit_by != NULL ? draft->fit : SL_FIT_STRETCH;
@@ -399,6 +418,16 @@ settle_labels (SlContract *contract, const SlModelMetadata *metadata, const SlMo
   return FALSE;
 }
 
+/* (transfer full) (nullable): what the model's own scaling of bytes says of them. */
+static char *
+hint_of_scaling (const SlGraph *graph)
+{
+  const gdouble scale = fabs (sl_graph_input_scale (graph));
+  return scale > 0 && 255 * scale <= SL_MOST_SCALED
+           ? g_strdup_printf ("the model itself multiplies its pixels by %.4g, so they are probably 0..255: mean=0 and std=1", scale)
+           : NULL;
+}
+
 SlContract *
 sl_contract_new (const char *path, const SlGraph *graph, const SlModelMetadata *metadata, SlModelInfo *info,
                  const SlContractOverrides *overrides, GError **error)
@@ -408,7 +437,7 @@ sl_contract_new (const char *path, const SlGraph *graph, const SlModelMetadata *
 
   g_atomic_ref_count_init (&contract->refs);
   contract->model = g_strdup (path);
-  contract->range_hint = g_strdup (metadata->range_hint);
+  contract->range_hint = metadata->range_hint != NULL ? g_strdup (metadata->range_hint) : hint_of_scaling (graph);
   contract->n_inputs = sl_graph_n_inputs (graph);
   contract->n_outputs = sl_graph_n_outputs (graph);
   for (guint i = 0; i < contract->n_inputs; i++)
@@ -419,7 +448,7 @@ sl_contract_new (const char *path, const SlGraph *graph, const SlModelMetadata *
     contract->outputs[i].classes = sl_graph_class_count (graph, sl_graph_output (graph, i));
   }
 
-  apply_metadata (metadata, &draft);
+  apply_metadata (metadata, &contract->outputs[0], &draft);
   if (metadata->info != NULL
       && (!sl_modelinfo_check (metadata->info, graph, error) || !apply_info (metadata->info, contract->inputs[0].name, &draft, error)))
     return NULL;
@@ -506,17 +535,6 @@ sl_contract_require_range (const SlContract *contract, GError **error)
     "127.5 for -1..1, 0 and 255 for 0..1, 0 and 1 for 0..255), or write 'ranges=-1.0,1.0' or 'ranges=0.0,1.0' under [%s] of %s.modelinfo%s%s",
     contract->model, input->name, text, input->name, contract->model, contract->range_hint != NULL ? "; " : "",
     contract->range_hint != NULL ? contract->range_hint : "");
-  return FALSE;
-}
-
-gboolean
-sl_contract_check_labels (const SlContract *contract, guint classes, GError **error)
-{
-  if (contract->labels == NULL || sl_labels_count (contract->labels) >= classes)
-    return TRUE;
-  g_set_error (error, SL_ERROR, SL_ERROR_LABELS,
-               "labels %s: %u names for the %u classes of %s; expected one a class: is it another model's?",
-               sl_labels_origin (contract->labels), sl_labels_count (contract->labels), classes, contract->model);
   return FALSE;
 }
 

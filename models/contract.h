@@ -82,8 +82,6 @@ gboolean sl_contract_require_range (const SlContract *contract, GError **error);
 /** sl_contract_require_one_input: FALSE with SL_ERROR_CONTRACT when the model has other inputs beside the first; the message names them, the
  *  property and the modelinfo line that would state them. */
 gboolean sl_contract_require_one_input (const SlContract *contract, GError **error);
-/** sl_contract_check_labels: FALSE with SL_ERROR_LABELS when @labels are fewer than @classes. NULL labels pass. */
-gboolean sl_contract_check_labels (const SlContract *contract, guint classes, GError **error);
 /** sl_contract_summary: (transfer full): one line: "uint8[1,224,224,3] RGB NHWC stretch, decoder labels, 1001 labels". */
 char *sl_contract_summary (const SlContract *contract);
 

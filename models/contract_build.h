@@ -12,6 +12,9 @@
 
 G_BEGIN_DECLS
 
+/** SL_MOST_SCALED: where bytes are scaled for a network, they become numbers of at most so much. */
+#define SL_MOST_SCALED 10
+
 /**
  * sl_contract_new:
  * @path: the model file, for messages

@@ -26,7 +26,7 @@ typedef struct
 
 typedef struct
 {
-  gboolean is_processor, no_normalize, no_rescale, crops, flips;
+  gboolean is_processor, is_timm, no_normalize, no_rescale, crops, flips;
   gdouble rescale;
   guint n_mean, n_std;
   gdouble mean[3], std[3];
@@ -154,11 +154,64 @@ read_name (SlLiteral *c, const char *key, GString *scratch, gpointer data)
   return TRUE;
 }
 
+/* [3, 224, 224]: channels, height, width */
+static gboolean
+read_input_size (SlLiteral *c, GString *scratch, Size *size)
+{
+  gdouble values[3] = { 0 };
+  guint n = 0;
+  if (!read_numbers (c, scratch, values, &n))
+    return FALSE;
+  size->height = n == 3 ? side_of (values[1]) : 0;
+  size->width = n == 3 ? side_of (values[2]) : 0;
+  return TRUE;
+}
+
+/* timm's pretrained_cfg. */
+static gboolean
+read_timm_entry (SlLiteral *c, const char *key, GString *scratch, gpointer data)
+{
+  Facts *facts = data;
+  if (strcmp (key, "mean") == 0)
+    return read_numbers (c, scratch, facts->mean, &facts->n_mean);
+  if (strcmp (key, "std") == 0)
+    return read_numbers (c, scratch, facts->std, &facts->n_std);
+  if (strcmp (key, "input_size") == 0)
+    return read_input_size (c, scratch, &facts->size);
+  if (strcmp (key, "crop_mode") != 0)
+    return sl_literal_skip (c, scratch);
+  if (!sl_literal_scalar (c, scratch))
+    return FALSE;
+  facts->crops = strcmp (scratch->str, "center") == 0;
+  return TRUE;
+}
+
+/* A list of names. */
+static gboolean
+read_name_list (SlLiteral *c, GString *scratch, Facts *facts)
+{
+  if (!sl_literal_accept (c, '['))
+    return sl_literal_skip (c, scratch);
+  while (!sl_literal_accept (c, ']')) {
+    g_autofree char *number = g_strdup_printf ("%u", facts->n_names);
+    if (!read_name (c, number, scratch, facts) || (!sl_literal_accept (c, ',') && (c->p >= c->end || *c->p != ']')))
+      return FALSE;
+  }
+  return TRUE;
+}
+
 static gboolean
 read_config_entry (SlLiteral *c, const char *key, GString *scratch, gpointer data)
 {
   Facts *facts = data;
-  return strcmp (key, "id2label") == 0 && facts->n_names == 0 ? sl_literal_dictionary (c, read_name, facts) : sl_literal_skip (c, scratch);
+  if (strcmp (key, "id2label") == 0 && facts->n_names == 0)
+    return sl_literal_dictionary (c, read_name, facts);
+  if (strcmp (key, "label_names") == 0 && facts->n_names == 0)
+    return read_name_list (c, scratch, facts);
+  if (strcmp (key, "pretrained_cfg") != 0)
+    return sl_literal_skip (c, scratch);
+  facts->is_timm = facts->crops = TRUE;
+  return sl_literal_dictionary (c, read_timm_entry, facts);
 }
 
 static gboolean
@@ -174,10 +227,9 @@ apply_preprocessor (const char *file, const Facts *facts, SlModelMetadata *metad
     good = isfinite (metadata->mean[i]) && sl_std_is_valid (metadata->std[i]);
   }
   if (!good) {
-    g_set_error (error, SL_ERROR, SL_ERROR_CONTRACT,
-                 "%s: image_mean, image_std and rescale_factor give no pixel values; expected 1 or 3 finite numbers, those of image_std "
-                 "and rescale_factor above 0",
-                 file);
+    g_set_error (error, SL_ERROR, SL_ERROR_CONTRACT, "%s: %s give no pixel values; expected 1 or 3 finite numbers, those of %s above 0",
+                 file, facts->is_timm ? "mean and std" : "image_mean, image_std and rescale_factor",
+                 facts->is_timm ? "std" : "image_std and rescale_factor");
     return FALSE;
   }
   metadata->n_mean = 3;
@@ -235,8 +287,17 @@ sl_huggingface_read (const char *path, SlModelMetadata *metadata, gint32 *height
       return FALSE;
   }
   /* Many programs have a config.json; one that is not Hugging Face's says nothing about the model. */
-  if (config == NULL || !read_file (config, read_config_entry, &facts, NULL) || facts.n_names == 0)
+  g_auto (Facts) of_config = { .rescale = RESCALE, .names = g_string_new (NULL) };
+  if (config == NULL || !read_file (config, read_config_entry, &of_config, NULL))
     return TRUE;
-  metadata->labels = sl_labels_parse (facts.names->str, facts.names->len, config, error);
+  if (of_config.is_timm && of_config.n_mean > 0 && metadata->n_mean == 0) {
+    *height = of_config.size.height;
+    *width = of_config.size.width;
+    if (!apply_preprocessor (config, &of_config, metadata, error))
+      return FALSE;
+  }
+  if (of_config.n_names == 0)
+    return TRUE;
+  metadata->labels = sl_labels_parse (of_config.names->str, of_config.names->len, config, error);
   return metadata->labels != NULL;
 }

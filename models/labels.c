@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Class names from text. The text is kept as one copy in which line ends became NULs; names point into it.
+ * Class names from text: one name a line, numbered or not, is read here; the other formats have files of their own (label_list.h).
  */
 #include "models/labels.h"
 
@@ -9,167 +9,195 @@
 #include "base/show.h"
 #include "sightline/error.h"
 #include "models/file.h"
+#include "models/label_list.h"
 
 #define MAX_BYTES ((gsize) 16 << 20)
-#define MAX_CLASSES 1000000
+/* Names are shorter. */
+#define LONGEST_LINE 1000
 
 struct _SlLabels
 {
   gatomicrefcount refs;
   char *origin;
-  char *text;
-  GPtrArray *names; /* const char *, NULL for a gap */
+  GPtrArray *names; /* char *, NULL for a gap */
 };
 
-static gboolean
-is_blank (char c)
-{
-  return c == ' ' || c == '\t' || c == '\r' || c == '\f' || c == '\v';
-}
-
-static char *
-trim (char *line)
-{
-  while (is_blank (*line))
-    line++;
-  char *end = line + strlen (line);
-  while (end > line && is_blank (end[-1]))
-    *--end = '\0';
-  return line;
-}
+static const SlLabelFormat *const formats[] = { &sl_label_json, &sl_label_pbtxt, &sl_label_yaml, &sl_label_csv };
 
 /* Splits "17  cat" or "17: cat" into its number and name; FALSE for any other line. */
 static gboolean
-split_number (char *line, guint *number, char **name)
+split_number (const char *line, guint64 *number, const char **name)
 {
-  char *p = line;
-  guint64 value = 0;
-  while (g_ascii_isdigit (*p)) {
-    value = MIN (value * 10 + (guint) (*p - '0'), (guint64) G_MAXUINT32);
-    p++;
-  }
-  if (p == line)
+  const char *p = line + strspn (line, "0123456789");
+  const gsize digits = (gsize) (p - line);
+  if (digits == 0)
     return FALSE;
-  if (*p == ':')
-    p++;
-  if (!is_blank (*p))
+  *number = digits > 18 ? G_MAXUINT32 : g_ascii_strtoull (line, NULL, 10);
+  p += *p == ':';
+  if (!g_ascii_isspace (*p))
     return FALSE;
-  *number = (guint) value;
-  *name = trim (p);
+  *name = p + strspn (p, " \t\f\v");
   return TRUE;
 }
 
 static gboolean
-is_numbered (GPtrArray *lines)
+is_numbered (const GPtrArray *lines)
 {
-  gboolean any = FALSE;
+  guint64 number;
+  const char *name;
   for (guint i = 0; i < lines->len; i++) {
-    guint number;
-    char *name, *line = g_ptr_array_index (lines, i);
-    if (line[0] == '\0')
-      continue;
-    if (!split_number (line, &number, &name))
+    const SlLabelLine *line = lines->pdata[i];
+    if (line->text[0] != '\0' && !split_number (line->text, &number, &name))
       return FALSE;
-    any = TRUE;
   }
-  return any;
+  return lines->len > 0;
 }
 
+static gboolean
+assign_numbered (SlLabelList *list, const GPtrArray *lines, GError **error)
+{
+  guint64 number;
+  const char *name;
+  for (guint i = 0; i < lines->len; i++) {
+    const SlLabelLine *line = lines->pdata[i];
+    if (line->text[0] != '\0' && split_number (line->text, &number, &name) && !sl_label_list_set (list, number, name, line->number, error))
+      return FALSE;
+  }
+  return TRUE;
+}
+
+/* Lines that show that a file is something else: @line is one. */
+static gboolean
+check_line (const SlLabelList *list, const SlLabelLine *line, GError **error)
+{
+  const char *text = line->text;
+  if (strlen (text) > LONGEST_LINE)
+    return sl_label_list_fail (list, error, "line %u has %" G_GSIZE_FORMAT " characters, which is no name; expected one class name a line",
+                               line->number, strlen (text));
+  if (g_str_has_prefix (text, "names") && text[5 + strspn (text + 5, " ")] == '=') {
+    g_autofree char *file = sl_show (text + 5 + strspn (text + 5, " ="), SL_SHOW_NAME);
+    return sl_label_list_fail (list, error, "line %u: a file of Darknet that names the file with the class names; give that one, %s",
+                               line->number, file);
+  }
+  return TRUE;
+}
+
+static gboolean
+assign_plain (SlLabelList *list, const GPtrArray *lines, GError **error)
+{
+  for (guint i = 0; i < lines->len; i++) {
+    const SlLabelLine *line = lines->pdata[i];
+    if (!check_line (list, line, error) || !sl_label_list_append (list, line->text, error))
+      return FALSE;
+  }
+  return TRUE;
+}
+
+/* What the text is that is no list of names; NULL = it may be one. */
 static const char *
-name_or_gap (const char *name)
+foreign_kind (const char *text, const char *extension)
 {
-  return name[0] == '\0' || strcmp (name, "???") == 0 ? NULL : name;
+  static const struct
+  {
+    const char *begin, *kind;
+  } kinds[] = {
+    { "<?xml", "XML" },    { "<!", "HTML" },
+    { "<html", "HTML" },   { "<annotation", "XML" },
+    { "#!", "a program" }, { "version https://git-lfs", "a pointer of Git LFS: fetch the real file with 'git lfs pull'" },
+  };
+  const char *p = text + strspn (text, " \t\r\n");
+  for (guint i = 0; i < G_N_ELEMENTS (kinds); i++)
+    if (g_ascii_strncasecmp (p, kinds[i].begin, strlen (kinds[i].begin)) == 0)
+      return kinds[i].kind;
+  return g_strcmp0 (extension, "pbtxt") == 0 ? "a .pbtxt file without items" : g_strcmp0 (extension, "py") == 0 ? "a program" : NULL;
+}
+
+static char *
+extension_of (const char *origin)
+{
+  const char *dot = strrchr (origin, '.');
+  return dot != NULL && strlen (dot) <= 6 ? g_ascii_strdown (dot + 1, -1) : NULL;
 }
 
 static gboolean
-over_limit (const char *origin, guint64 count, GError **error)
+read_names (SlLabelList *list, const char *text, GError **error)
 {
-  g_set_error (error, SL_ERROR, SL_ERROR_LABELS, "labels %s: class %" G_GUINT64_FORMAT " is over the limit of %d classes", origin, count,
-               MAX_CLASSES);
-  return FALSE;
+  g_autofree char *extension = extension_of (list->origin);
+  g_autoptr (GPtrArray) lines = sl_label_lines (text);
+  if (lines->len == 0)
+    return sl_label_list_fail (list, error, "the file is empty; expected one class name a line");
+  if (is_numbered (lines))
+    return assign_numbered (list, lines, error);
+  for (guint i = 0; i < G_N_ELEMENTS (formats); i++)
+    if (formats[i]->probe (text, extension))
+      return formats[i]->read (list, text, error);
+  const char *kind = foreign_kind (text, extension);
+  if (kind != NULL)
+    return sl_label_list_fail (
+      list, error, "this is %s, and no list of names; expected one class name a line, a label map (.pbtxt), data.yaml, CSV or JSON", kind);
+  return assign_plain (list, lines, error);
 }
 
-static gboolean
-assign_numbered (SlLabels *labels, GPtrArray *lines, GError **error)
+/* (transfer full): @text in UTF-8 without a byte-order mark; Windows' editors also write UTF-16. */
+static char *
+to_utf8 (const char *text, gsize length, const char *origin, GError **error)
 {
-  for (guint i = 0; i < lines->len; i++) {
-    guint number;
-    char *name, *line = g_ptr_array_index (lines, i);
-    if (line[0] == '\0' || !split_number (line, &number, &name))
-      continue;
-    if (number >= MAX_CLASSES)
-      return over_limit (labels->origin, number, error);
-    if (number >= labels->names->len)
-      g_ptr_array_set_size (labels->names, (gint) number + 1);
-    if (labels->names->pdata[number] != NULL) {
-      g_set_error (error, SL_ERROR, SL_ERROR_LABELS, "labels %s: line %u names class %u again; it is '%s' already", labels->origin, i + 1,
-                   number, (const char *) labels->names->pdata[number]);
-      return FALSE;
-    }
-    labels->names->pdata[number] = (gpointer) name_or_gap (name);
+  const char *bad = text;
+  if (length >= 2 && (memcmp (text, "\xff\xfe", 2) == 0 || memcmp (text, "\xfe\xff", 2) == 0)) {
+    gsize written = 0;
+    char *utf8 = g_convert (text + 2, (gssize) length - 2, "UTF-8", text[0] == '\xff' ? "UTF-16LE" : "UTF-16BE", NULL, &written, NULL);
+    if (utf8 != NULL && strlen (utf8) == written)
+      return utf8;
+    g_free (utf8);
+  } else if (length == 0 || g_utf8_validate_len (text, length, &bad)) {
+    const gsize mark = length >= 3 && memcmp (text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
+    return g_strndup (length > 0 ? text + mark : "", length - mark);
   }
-  return TRUE;
+  g_set_error (error, SL_ERROR, SL_ERROR_LABELS,
+               "labels %s: not UTF-8 text at byte %" G_GSIZE_FORMAT "; expected one class name a line, saved as UTF-8", origin,
+               (gsize) (bad - text));
+  return NULL;
 }
 
-static gboolean
-assign_plain (SlLabels *labels, GPtrArray *lines, GError **error)
+static SlLabels *
+labels_new (const char *origin, GPtrArray *names)
 {
-  if (lines->len > MAX_CLASSES)
-    return over_limit (labels->origin, lines->len, error);
-  for (guint i = 0; i < lines->len; i++)
-    g_ptr_array_add (labels->names, (gpointer) name_or_gap (g_ptr_array_index (lines, i)));
-  return TRUE;
-}
-
-/* The lines of @text, trimmed, without trailing empty ones. Writes NULs into @text. */
-static GPtrArray *
-split_lines (char *text)
-{
-  GPtrArray *lines = g_ptr_array_new ();
-  for (char *line = text; line != NULL;) {
-    char *end = strchr (line, '\n');
-    if (end != NULL)
-      *end++ = '\0';
-    g_ptr_array_add (lines, trim (line));
-    line = end;
-  }
-  while (lines->len > 0 && ((const char *) g_ptr_array_index (lines, lines->len - 1))[0] == '\0')
-    g_ptr_array_set_size (lines, (gint) lines->len - 1);
-  return lines;
+  SlLabels *labels = g_new0 (SlLabels, 1);
+  g_atomic_ref_count_init (&labels->refs);
+  labels->origin = g_strdup (origin);
+  labels->names = names;
+  return labels;
 }
 
 SlLabels *
 sl_labels_parse (const char *text, gsize length, const char *origin, GError **error)
 {
-  const char *bad;
   if (length > MAX_BYTES) {
     g_set_error (error, SL_ERROR, SL_ERROR_LABELS, "labels %s: %" G_GSIZE_FORMAT " bytes; a labels file has at most %" G_GSIZE_FORMAT,
                  origin, length, MAX_BYTES);
     return NULL;
   }
-  if (length > 0 && !g_utf8_validate_len (text, length, &bad)) {
-    g_set_error (error, SL_ERROR, SL_ERROR_LABELS,
-                 "labels %s: not UTF-8 text at byte %" G_GSIZE_FORMAT "; expected one class name a line, saved as UTF-8", origin,
-                 (gsize) (bad - text));
+  g_autofree char *utf8 = to_utf8 (text, length, origin, error);
+  if (utf8 == NULL)
+    return NULL;
+  g_autoptr (GPtrArray) names = g_ptr_array_new_with_free_func (g_free);
+  SlLabelList list = { origin, names };
+  if (!read_names (&list, utf8, error))
+    return NULL;
+  if (names->len == 0) {
+    sl_label_list_fail (&list, error, "it names no class; expected one class name a line");
     return NULL;
   }
-  if (length >= 3 && memcmp (text, "\xef\xbb\xbf", 3) == 0) {
-    text += 3;
-    length -= 3;
-  }
-  g_autoptr (SlLabels) labels = g_new0 (SlLabels, 1);
-  g_atomic_ref_count_init (&labels->refs);
-  labels->origin = g_strdup (origin);
-  labels->text = g_strndup (length > 0 ? text : "", length);
-  labels->names = g_ptr_array_new ();
-  g_autoptr (GPtrArray) lines = split_lines (labels->text);
-  if (lines->len == 0) {
-    g_set_error (error, SL_ERROR, SL_ERROR_LABELS, "labels %s: the file is empty; expected one class name a line", origin);
-    return NULL;
-  }
-  if (is_numbered (lines) ? !assign_numbered (labels, lines, error) : !assign_plain (labels, lines, error))
-    return NULL;
-  return g_steal_pointer (&labels);
+  return labels_new (origin, g_steal_pointer (&names));
+}
+
+SlLabels *
+sl_labels_without_first (const SlLabels *labels)
+{
+  GPtrArray *names = g_ptr_array_new_with_free_func (g_free);
+  for (guint i = 1; i < labels->names->len; i++)
+    g_ptr_array_add (names, g_strdup (labels->names->pdata[i]));
+  return labels_new (labels->origin, names);
 }
 
 SlLabels *
@@ -202,7 +230,6 @@ sl_labels_unref (SlLabels *labels)
   if (labels == NULL || !g_atomic_ref_count_dec (&labels->refs))
     return;
   g_ptr_array_unref (labels->names);
-  g_free (labels->text);
   g_free (labels->origin);
   g_free (labels);
 }

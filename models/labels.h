@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Class names. A labels file is UTF-8 text, one class a line; LF or CRLF; a byte-order mark is skipped. Lines
+ * Class names. A labels file is UTF-8 text (or UTF-16 with its mark), one class a line; LF or CRLF; a byte-order mark is skipped. Lines
  * may be numbered ("0  person", "17 cat"): when every non-empty line starts with a number, these are the
- * class indices and gaps get no name. Trailing empty lines are dropped. "???" marks an unused index.
+ * class indices and gaps get no name. Trailing empty lines and comments (# or //) are dropped. "???" marks an unused index.
+ * TensorFlow's label maps (.pbtxt), YAML (data.yaml), tables (CSV) and JSON are told by their text and read as what they are.
  */
 #ifndef SL_MODELS_LABELS_H
 #define SL_MODELS_LABELS_H
@@ -17,6 +18,8 @@ typedef struct _SlLabels SlLabels;
 SlLabels *sl_labels_load (const char *path, GError **error);
 /** sl_labels_parse: the same from @length bytes at @text; @origin names them in messages. */
 SlLabels *sl_labels_parse (const char *text, gsize length, const char *origin, GError **error);
+/** sl_labels_without_first: (transfer full): the same names, each one class lower; the name of class 0 is left out. */
+SlLabels *sl_labels_without_first (const SlLabels *labels);
 SlLabels *sl_labels_ref (SlLabels *labels);
 void sl_labels_unref (SlLabels *labels);
 /** sl_labels_count: one more than the highest class index named. */

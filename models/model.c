@@ -6,6 +6,7 @@
 #include "models/model.h"
 
 #include <errno.h>
+#include <math.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -475,6 +476,21 @@ note_precision (SlModel *model)
                                      sl_precision_name (model->precision));
 }
 
+/* Says where pixels are scaled twice: as stated, and by the model itself. */
+static void
+note_scaling (SlModel *model)
+{
+  const SlImageContract *image = &model->contract->image;
+  const gdouble by_model = fabs (sl_graph_input_scale (model->graph));
+  if (model->notice != NULL || !image->valid || !image->range_known || by_model == 0 || 255 * by_model > SL_MOST_SCALED
+      || 255 / image->std[0] > SL_MOST_SCALED)
+    return;
+  model->notice = g_strdup_printf (
+    "the model itself multiplies its pixels by %.4g (1/%.5g), and they are divided by %.5g before: state mean=0 and std=1 if its "
+    "pixels are 0..255",
+    by_model, 1 / by_model, image->std[0]);
+}
+
 /* As the backend wants it. */
 static gboolean
 load_for (SlModel *model, const SlContractOverrides *overrides, const SlModelLoadOptions *options, GError **error)
@@ -610,6 +626,7 @@ sl_model_load_with (const char *path, const SlContractOverrides *overrides, cons
     return NULL;
   }
   note_precision (model);
+  note_scaling (model);
   return g_steal_pointer (&model);
 }
 

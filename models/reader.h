@@ -19,6 +19,7 @@ G_BEGIN_DECLS
  * @decoder: (nullable): decoder implied by the file (last op, task)
  * @params: (nullable): that decoder's parameters
  * @has_colour: whether the order of channels is stated: gray, BGR, or else RGB
+ * @of_detector: @n_mean and @fit_letterbox hold for detectors and segmenters: an output that is a vector is a classifier's, of which they say nothing
  * @fit_letterbox: the model was trained on letterboxed pictures (Ultralytics); it wins over @fit_crop
  * @range_hint: (nullable): which mean and std the model was probably trained with; proposed in a message where nothing states them
  * @info: (nullable): a description file inside the model file
@@ -32,7 +33,7 @@ typedef struct
   guint n_mean;
   gdouble mean[3], std[3];
   gboolean has_colour, colour_gray, colour_bgr;
-  gboolean fit_letterbox, fit_crop;
+  gboolean fit_letterbox, fit_crop, of_detector;
   char *decoder;
   GHashTable *params;
   SlLabels *labels;

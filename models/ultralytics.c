@@ -17,7 +17,7 @@ static const struct
 
 typedef struct
 {
-  char *task, *stride, *description;
+  char *task, *stride, *description, *head;
   GString *imgsz;     /* "224,224" */
   GString *keypoints; /* "17,3" */
   GString *names;     /* "0 person\n1 bicycle\n" */
@@ -30,6 +30,7 @@ facts_clear (Facts *facts)
   g_free (facts->task);
   g_free (facts->stride);
   g_free (facts->description);
+  g_free (facts->head);
   g_string_free (facts->imgsz, TRUE);
   g_string_free (facts->keypoints, TRUE);
   g_string_free (facts->names, TRUE);
@@ -112,6 +113,8 @@ read_entry (SlLiteral *c, const char *key, GString *scratch, gpointer data)
     return read_scalar_to (c, scratch, &facts->task);
   if (strcmp (key, "stride") == 0)
     return read_scalar_to (c, scratch, &facts->stride);
+  if (strcmp (key, "head") == 0)
+    return read_scalar_to (c, scratch, &facts->head);
   if (strcmp (key, "description") == 0)
     return read_scalar_to (c, scratch, &facts->description);
   return sl_literal_skip (c, scratch);
@@ -124,11 +127,26 @@ add_param (SlModelMetadata *metadata, const char *key, const char *value)
     sl_model_metadata_set_param (metadata, key, value);
 }
 
+/* RT-DETR, which is trained on stretched pictures: its head's class, or the description in exports of older versions. */
+static gboolean
+is_rtdetr (const Facts *facts)
+{
+  g_autofree char *description = facts->description != NULL ? g_ascii_strdown (facts->description, -1) : NULL;
+  return g_strcmp0 (facts->head, "RTDETRDecoder") == 0 || (description != NULL && strstr (description, "rtdetr") != NULL);
+}
+
+/* YOLOv5 writes names and stride, and no task. */
+static gboolean
+is_yolov5 (const Facts *facts)
+{
+  return facts->task == NULL && facts->stride != NULL && facts->n_names > 0;
+}
+
 static gboolean
 apply (const Facts *facts, const char *origin, SlModelMetadata *metadata, GError **error)
 {
   const gboolean classify = g_strcmp0 (facts->task, "classify") == 0;
-  if (facts->task == NULL)
+  if (facts->task == NULL && !is_yolov5 (facts))
     return TRUE;
   if (facts->n_names > 0) {
     g_autofree char *where = g_strdup_printf ("%s inside the model", origin);
@@ -143,12 +161,13 @@ apply (const Facts *facts, const char *origin, SlModelMetadata *metadata, GError
   metadata->std[0] = 255;
   metadata->has_colour = TRUE;
   metadata->colour_gray = metadata->colour_bgr = FALSE;
-  metadata->fit_letterbox = !classify;
+  metadata->fit_letterbox = !classify && !is_rtdetr (facts);
+  metadata->of_detector = facts->task == NULL;
   add_param (metadata, "task", facts->task);
   add_param (metadata, "stride", facts->stride);
   add_param (metadata, "imgsz", facts->imgsz->str);
   add_param (metadata, "kpt_shape", facts->keypoints->str);
-  for (guint i = 0; i < G_N_ELEMENTS (tasks) && metadata->decoder == NULL; i++)
+  for (guint i = 0; i < G_N_ELEMENTS (tasks) && metadata->decoder == NULL && facts->task != NULL; i++)
     if (strcmp (facts->task, tasks[i].task) == 0)
       metadata->decoder = g_strdup (tasks[i].decoder);
   if (facts->description != NULL) {

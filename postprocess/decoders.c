@@ -9,6 +9,7 @@
 
 #include "base/kept.h"
 #include "sightline/error.h"
+#include "postprocess/halves.h"
 #include "postprocess/params.h"
 #include "postprocess/plausible.h"
 #include "postprocess/plugin.h"
@@ -28,6 +29,7 @@ struct _SlDecoding
   guint frames, with_results;   /* looked at so far */
   GString *why;                 /* room for either */
   char *contradiction, *choice; /* (nullable) */
+  SlHalves *halves; /* (nullable) */
 };
 
 /* What every decoder takes: its threshold, whether numbers are checked, and what models say of themselves that no decoder needs to know. */
@@ -229,6 +231,16 @@ copy_params (GHashTable *from, GHashTable *to)
     g_hash_table_replace (to, g_strdup (key), g_strdup (value));
 }
 
+/* Plug-ins get the tensors as they are, and "none" gives them so. */
+static gboolean
+reads_halves (const SlDecoder *decoder)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (decoders); i++)
+    if (decoders[i] == decoder)
+      return decoder == &sl_decoder_none;
+  return TRUE;
+}
+
 SlDecoding *
 sl_decoding_new (const char *name, const SlDecoderConfig *config, GError **error)
 {
@@ -248,10 +260,18 @@ sl_decoding_new (const char *name, const SlDecoderConfig *config, GError **error
   with_params.named = bare != NULL;
   if (config->threshold == SL_OWN_THRESHOLD)
     with_params.threshold = ANY_THRESHOLD;
+  g_autoptr (SlHalves) halves = sl_halves_new (&with_params);
   const SlDecoder *decoder = with_params.decoder = find_decoder (bare, &with_params, error);
+  if (decoder != NULL && reads_halves (decoder)) {
+    g_clear_pointer (&halves, sl_halves_free);
+    memcpy (with_params.tensors, config->tensors, sizeof with_params.tensors);
+  }
   if (decoder == NULL || !check_params (decoder, stated, FALSE, error) || !check_params (decoder, config->params, TRUE, error))
     return NULL;
-  return open_decoding (decoder, &with_params, config->threshold, error);
+  SlDecoding *decoding = open_decoding (decoder, &with_params, config->threshold, error);
+  if (decoding != NULL)
+    decoding->halves = g_steal_pointer (&halves);
+  return decoding;
 }
 
 SlDecoding *
@@ -268,6 +288,7 @@ sl_decoding_free (SlDecoding *decoding)
   if (decoding == NULL)
     return;
   decoding->decoder->close (decoding->state);
+  sl_halves_free (decoding->halves);
   g_free (decoding->result);
   g_string_free (decoding->why, TRUE);
   g_free (decoding->contradiction);
@@ -333,6 +354,8 @@ is_checked (const SlDecoding *decoding)
 const SlResult *
 sl_decoding_run (SlDecoding *decoding, const void *const *data)
 {
+  if (decoding->halves != NULL)
+    data = sl_halves_read (decoding->halves, data);
   decode (decoding, data);
   if (is_checked (decoding))
     check (decoding, data);

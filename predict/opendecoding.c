@@ -10,28 +10,33 @@
 #include "postprocess/params.h"
 #include "postprocess/plugin.h"
 
-static gboolean
-check_labels (SlDecoding *decoding, const SlLabels *labels, const SlContract *contract, GError **error)
+/* What to do about @labels, which are not one for each of @classes classes. */
+static const char *
+advice (const SlDecoding *decoding, const SlLabels *labels, guint classes)
 {
-  guint classes = sl_decoding_classes (decoding);
-  if (labels == NULL || classes == 0)
+  const guint names = sl_labels_count (labels);
+  const gboolean one_number = classes == 1 && g_str_equal (sl_decoding_decoder (decoding)->name, "labels");
+  if (one_number)
+    return "a single number is the share of one class; give its name alone, or two names, of which it is the share of the second";
+  /* A list with one name more, or less, mostly differs from the model in the class "background", which shifts every name. */
+  if (names == classes + 1)
+    return "remove the name that the model does not have, often the first, 'background'";
+  if (names + 1 == classes)
+    return "add the name that is missing, often the first, 'background', or give the labels file that belongs to the model";
+  return "is it another model's? Give the labels file that belongs to the model";
+}
+
+/* As many names as classes, where the tensors say how many there are. */
+static gboolean
+check_labels (const SlDecoding *decoding, const SlLabels *labels, const SlContract *contract, GError **error)
+{
+  const guint classes = sl_decoding_classes (decoding);
+  if (labels == NULL || classes == 0 || sl_labels_count (labels) == classes)
     return TRUE;
-  if (g_str_equal (sl_decoding_decoder (decoding)->name, "labels") && sl_labels_count (labels) > classes) {
-    /* A list with one name more, or less, mostly differs from the model in the class "background", which shifts every name. */
-    g_set_error (error, SL_ERROR, SL_ERROR_LABELS, "labels %s: %u names for %u classes; expected one a class: %s",
-                 sl_labels_origin (labels), sl_labels_count (labels), classes,
-                 sl_labels_count (labels) == classes + 1 ? "remove the name that the model does not have, often the first, 'background'"
-                                                         : "is it another model's?");
-    return FALSE;
-  }
-  if (contract != NULL && labels == contract->labels)
-    return sl_contract_check_labels (contract, classes, error);
-  if (sl_labels_count (labels) >= classes)
-    return TRUE;
-  g_set_error (error, SL_ERROR, SL_ERROR_LABELS,
-               "%s: expected at least %u class names, one for each class of the tensor, got %u: give the labels "
-               "file that belongs to the model",
-               sl_labels_origin (labels), classes, sl_labels_count (labels));
+  g_set_error (error, SL_ERROR, SL_ERROR_LABELS, "labels %s: %u name%s for the %u class%s%s%s; expected one a class: %s",
+               sl_labels_origin (labels), sl_labels_count (labels), sl_labels_count (labels) == 1 ? "" : "s", classes,
+               classes == 1 ? "" : "es", contract != NULL ? " of " : "", contract != NULL ? contract->model : "",
+               advice (decoding, labels, classes));
   return FALSE;
 }
 
@@ -48,6 +53,34 @@ check_origin (const SlContract *contract, GError **error)
   return FALSE;
 }
 
+static SlDecoding *
+open_with (const SlDecoder *row, const char *decoder, SlDecoderConfig *config, const SlLabels *names, GError **error)
+{
+  g_autoptr (GPtrArray) all_names = g_ptr_array_new ();
+  config->n_labels = names != NULL ? sl_labels_count (names) : 0;
+  config->first_label = names != NULL ? sl_labels_get (names, 0) : NULL;
+  for (guint i = 0; i < config->n_labels; i++)
+    g_ptr_array_add (all_names, (gpointer) sl_labels_get (names, i));
+  config->label_names = (const char *const *) all_names->pdata;
+  return row != NULL ? sl_decoding_new_row (row, config, error) : sl_decoding_new (decoder, config, error);
+}
+
+/* A list that gives class 0 no name counts from 1, as TensorFlow's label maps do. Where the tensors have as many classes as it has names, the first
+ * name is that of class 0; then *@names changes. NULL where it does not count from 1, or the tensors have a class more. */
+static SlDecoding *
+open_numbered_from_one (const SlDecoder *row, const char *decoder, SlDecoderConfig *config, SlLabels **names)
+{
+  if (*names == NULL || sl_labels_count (*names) < 2 || sl_labels_get (*names, 0) != NULL)
+    return NULL;
+  g_autoptr (SlLabels) shifted = sl_labels_without_first (*names);
+  g_autoptr (SlDecoding) decoding = open_with (row, decoder, config, shifted, NULL);
+  if (decoding == NULL || sl_decoding_classes (decoding) != sl_labels_count (shifted))
+    return NULL;
+  sl_labels_unref (*names);
+  *names = g_steal_pointer (&shifted);
+  return g_steal_pointer (&decoding);
+}
+
 SlDecoding *
 sl_decoding_open (SlContract *contract, const SlTensorInfo *tensors, guint n, const SlDecodingSettings *settings, SlLabels **labels,
                   GError **error)
@@ -57,7 +90,6 @@ sl_decoding_open (SlContract *contract, const SlTensorInfo *tensors, guint n, co
                              .iou_threshold = (gfloat) MAX (settings->iou_threshold, 0) };
   const char *decoder = settings->decoder;
   g_autoptr (SlLabels) names = NULL;
-  g_autoptr (GPtrArray) all_names = g_ptr_array_new ();
   *labels = NULL;
   if (contract != NULL) {
     config.params = contract->decoder_params;
@@ -77,13 +109,9 @@ sl_decoding_open (SlContract *contract, const SlTensorInfo *tensors, guint n, co
   config.n_tensors = n;
   for (guint i = 0; i < n; i++)
     config.tensors[i] = tensors[i];
-  config.n_labels = names != NULL ? sl_labels_count (names) : 0;
-  config.first_label = names != NULL ? sl_labels_get (names, 0) : NULL;
-  for (guint i = 0; i < config.n_labels; i++)
-    g_ptr_array_add (all_names, (gpointer) sl_labels_get (names, i));
-  config.label_names = (const char *const *) all_names->pdata;
-  g_autoptr (SlDecoding) decoding =
-    settings->row != NULL ? sl_decoding_new_row (settings->row, &config, error) : sl_decoding_new (decoder, &config, error);
+  g_autoptr (SlDecoding) decoding = open_numbered_from_one (settings->row, decoder, &config, &names);
+  if (decoding == NULL)
+    decoding = open_with (settings->row, decoder, &config, names, error);
   if (decoding == NULL || !check_labels (decoding, names, contract, error))
     return NULL;
   gboolean own_names;

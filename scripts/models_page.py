@@ -22,7 +22,16 @@ PICTURE = "images/face.jpg"
 LIMIT = 30
 RANGE = "--mean 0 --std 255"
 PUBLIC = os.path.join(os.path.dirname(os.path.abspath(__file__)), "public_models.txt")
+# Pixels as the models' makers state them, or as `sightline fit` finds them on pictures of the test data (scripts/fit_rate.py).
+IMAGENET = "--mean 123.675,116.28,103.53 --std 58.395,57.12,57.375"
 LINES = {
+    "yolox_nano.onnx": "--mean 0 --std 1 --colour BGR --fit letterbox",
+    "nanodet_m.onnx": "--mean 103.53,116.28,123.675 --std 57.375,57.12,58.395 --colour BGR",
+    "mobilenetv2_dynq_s8.onnx": IMAGENET,
+    "mobilenet_v2_quant.onnx": IMAGENET,
+    "FastestDet.onnx": "--mean 0 --std 255 --colour BGR",
+    "asl.ptl": "--input-shape 1,3,200,200 --mean 0 --std 1 --decoder labels",
+    "SqueezeNet_fp16.onnx": "--mean 103.939,116.779,123.68 --std 1 --colour BGR --decoder labels",
     "zhaozhentao_ocr.tflite": "--mean 0 --std 255 --labels ALPHABET --decoder text,blank=86",
     "hair_segmentation.tflite": "--mean 0 --std 255 --fixed-inputs 0[3]=0",
     "style_transfer_quantized_384.tflite": "--mean 0 --std 255 --decoder image,range=0,1 --fixed-inputs 1=0.5",
@@ -181,7 +190,8 @@ def main(args):
     os.remove(alphabet)
     print("# Models tried\n")
     print("`scripts/models_page.py` writes this page from the tables of the test data. The fourth column has the options with which `sightline")
-    print("predict --model MODEL` decodes a picture, or the sentence with which it refuses; whether the answer is right is what the tests ask.")
+    print("predict --model MODEL` decodes a picture, or the sentence with which it refuses; whether the answer is right is what the tests ask. Pixels are those")
+    print("that the model's makers state or, of models with real weights, that [`sightline fit`](cli.md#sightline-fit-model-picture) finds (`scripts/fit_rate.py`).")
     print("Milliseconds are the least of five runs on one thread of %s.\n" % processor())
     print("%d of %d are decoded.\n" % (works, len(lines)))
     print("| model | from | licence stated there | options | ms |\n|---|---|---|---|---|")

@@ -35,6 +35,7 @@ extern const SlCommand sl_command_check;
 extern const SlCommand sl_command_convert;
 extern const SlCommand sl_command_quantize;
 extern const SlCommand sl_command_calibrate;
+extern const SlCommand sl_command_fit;
 extern const SlCommand sl_command_eval;
 extern const SlCommand sl_command_replay;
 extern const SlCommand sl_command_serve;

@@ -32,6 +32,7 @@ static const struct
   { "convert", &sl_command_convert },
   { "quantize", NULL },
   { "calibrate", NULL },
+  { "fit", NULL },
   { "eval", NULL },
   { "bench", &sl_command_bench },
   { "run", NULL, TRUE },
@@ -116,7 +117,7 @@ refuse_command (const char *name)
   else
     sl_complain (
       NULL,
-      "'%s' is not a command; expected predict, inspect, infer, convert, quantize, calibrate, eval, bench, run, check, replay or serve (see sightline --help)",
+      "'%s' is not a command; expected predict, inspect, infer, convert, quantize, calibrate, fit, eval, bench, run, check, replay or serve (see sightline --help)",
       name);
   return SL_EXIT_USAGE;
 }

@@ -41,6 +41,7 @@ struct _SlGraph
   const char *whole;     /* (nullable): sl_graph_set_whole() */
   gboolean skipped;      /* sl_graph_skip_input_quantize() was called */
   gint32 declared_input; /* then: the model's own input */
+  gdouble input_scale;   /* sl_graph_input_scale() */
 };
 
 #endif

@@ -82,6 +82,16 @@ kind_of_node (const SlGraph *graph, const SlNode *node)
   }
 }
 
+/* A CAST of float32 to float16 or back. */
+static gboolean
+is_between_floats (const SlGraph *graph, const SlNode *node)
+{
+  if (node->op != SL_OP_CAST)
+    return FALSE;
+  const SlDtype from = sl_node_input (graph, node, 0)->dtype, to = sl_node_output (graph, node, 0)->dtype;
+  return (from == SL_DTYPE_F32 || from == SL_DTYPE_F16) && (to == SL_DTYPE_F32 || to == SL_DTYPE_F16);
+}
+
 /* The node that makes tensor @index, behind those that are looked through; NULL = none. Nodes are in the order in which they run, so one
  * walk back meets every maker. */
 static const SlNode *
@@ -91,7 +101,7 @@ find_maker (const SlGraph *graph, gint32 index)
     const SlNode *node = sl_graph_node (graph, i);
     if (!makes (node, index))
       continue;
-    if (!is_looked_through (node->op))
+    if (!is_looked_through (node->op) && !is_between_floats (graph, node))
       return node;
     index = node->inputs[0];
   }
@@ -109,6 +119,8 @@ guint
 sl_graph_class_count (const SlGraph *graph, gint32 index)
 {
   const SlNode *maker = find_maker (graph, index);
+  if (maker != NULL && maker->op == SL_OP_DETECTION_POSTPROCESS)
+    return maker->n_outputs > 1 && maker->outputs[1] == index ? (guint) MAX (maker->params.detection.num_classes, 0) : 0;
   if (maker == NULL || (maker->op != SL_OP_ARG_MAX && maker->op != SL_OP_RESIZE_ARG_MAX))
     return 0;
   const SlTensor *input = sl_node_input (graph, maker, 0), *output = sl_node_output (graph, maker, 0);

@@ -20,7 +20,8 @@ typedef enum
 
 /** sl_graph_value_kind: of tensor @index of a prepared graph. Operators that only move or average numbers are looked through. */
 SlValueKind sl_graph_value_kind (const SlGraph *graph, gint32 index);
-/** sl_graph_class_count: how many numbers each element of tensor @index was chosen from, where ARG_MAX makes it; 0 = nothing says so. */
+/** sl_graph_class_count: how many numbers each element of tensor @index was chosen from, where ARG_MAX makes it, or how many classes TFLite_Detection_PostProcess
+ *  has; 0 = nothing says so. */
 guint sl_graph_class_count (const SlGraph *graph, gint32 index);
 
 G_END_DECLS

@@ -349,6 +349,7 @@ sl_graph_prepare (SlGraph *graph, GError **error)
   if (graph->prepared)
     return TRUE;
   guint changes = 1;
+  graph->input_scale = sl_graph_find_input_scale (graph);
   for (guint round = 0; changes > 0; round++) {
     guint folded = 0;
     if (!verify (graph, &folded, error))
@@ -360,6 +361,12 @@ sl_graph_prepare (SlGraph *graph, GError **error)
     return FALSE;
   graph->prepared = TRUE;
   return TRUE;
+}
+
+gdouble
+sl_graph_input_scale (const SlGraph *graph)
+{
+  return graph->input_scale;
 }
 
 const char *

@@ -11,6 +11,10 @@ G_BEGIN_DECLS
 
 /** sl_graph_prepare: checks nodes, infers shapes, runs the passes. Idempotent. */
 gboolean sl_graph_prepare (SlGraph *graph, GError **error);
+/** sl_graph_input_scale: what the first operators of a prepared graph multiply its first input by, one number for all pixels; 0 = nothing is known. */
+gdouble sl_graph_input_scale (const SlGraph *graph);
+/** sl_graph_find_input_scale: the same of a graph that is not prepared yet, whose operators still are those of the file. */
+gdouble sl_graph_find_input_scale (const SlGraph *graph);
 /** sl_graph_n_passes: rewrites that sl_graph_prepare() tries. */
 guint sl_graph_n_passes (const SlGraph *graph);
 /** sl_graph_pass: (transfer none): name of rewrite @i and in how many places it changed the graph. */

@@ -253,17 +253,42 @@ property (const OnnxFile *file, const char *key)
 static gboolean
 read_ultralytics (const OnnxFile *file, SlModelMetadata *metadata, GError **error)
 {
-  static const char *const keys[] = { "names", "stride", "imgsz", "kpt_shape" };
-  const char *task = property (file, "task");
-  if (task == NULL || property (file, "names") == NULL || strpbrk (task, "'\\\"") != NULL)
+  static const char *const keys[] = { "names", "stride", "imgsz", "kpt_shape" }, *const words[] = { "task", "head", "description" };
+  if (property (file, "names") == NULL || (property (file, "task") == NULL && property (file, "stride") == NULL))
     return TRUE;
-  g_autoptr (GString) text = g_string_new (NULL);
-  g_string_append_printf (text, "{'task': '%s'", task);
+  g_autoptr (GString) text = g_string_new ("{'of': 'ONNX'");
+  for (guint i = 0; i < G_N_ELEMENTS (words); i++) {
+    const char *word = property (file, words[i]);
+    if (word != NULL && strpbrk (word, "'\\\"") == NULL)
+      g_string_append_printf (text, ", '%s': '%s'", words[i], word);
+  }
   for (guint i = 0; i < G_N_ELEMENTS (keys); i++)
     if (property (file, keys[i]) != NULL)
       g_string_append_printf (text, ", '%s': %s", keys[i], property (file, keys[i]));
   g_string_append_c (text, '}');
   return sl_ultralytics_read (text->str, text->len, "metadata_props", metadata, error);
+}
+
+/* The same properties say how an output is drawn that the file calls a picture, since it has no others. */
+static void
+read_output_image (const OnnxFile *file, const char *format, const char *range, SlModelMetadata *metadata)
+{
+  static const struct
+  {
+    const char *name, *numbers;
+  } ranges[] = {
+    { "NominalRange_0_255", "0,255" }, { "NominalRange_16_235", "16,235" }, { "Normalized_0_1", "0,1" }, { "Normalized_1_1", "-1,1" }
+  };
+  const GArray *outputs = file->graph->outputs;
+  if (outputs->len == 0 || !g_array_index (outputs, OnnxEdge, 0).is_image)
+    return;
+  if (metadata->decoder == NULL)
+    metadata->decoder = g_strdup ("image");
+  if (format != NULL && (g_ascii_strncasecmp (format, "Bgr", 3) == 0 || g_ascii_strncasecmp (format, "Rgb", 3) == 0))
+    sl_model_metadata_set_param (metadata, "colour", g_ascii_strncasecmp (format, "Bgr", 3) == 0 ? "BGR" : "RGB");
+  for (guint i = 0; range != NULL && i < G_N_ELEMENTS (ranges); i++)
+    if (g_ascii_strcasecmp (range, ranges[i].name) == 0)
+      sl_model_metadata_set_param (metadata, "range", ranges[i].numbers);
 }
 
 /* The properties that ONNX's own specification gives pictures. */
@@ -274,7 +299,10 @@ read_image_properties (const OnnxFile *file, SlModelMetadata *metadata)
   {
     const char *name;
     gdouble mean, std;
-  } ranges[] = { { "NominalRange_0_255", 0, 1 }, { "Normalized_0_1", 0, 255 }, { "Normalized_1_1", 127.5, 127.5 } };
+  } ranges[] = { { "NominalRange_0_255", 0, 1 },
+                 { "NominalRange_16_235", -18.630136986301369, 255.0 / 219 },
+                 { "Normalized_0_1", 0, 255 },
+                 { "Normalized_1_1", 127.5, 127.5 } };
   const char *format = property (file, "Image.BitmapPixelFormat"), *range = property (file, "Image.NominalPixelRange");
   if (format != NULL) {
     metadata->colour_gray = g_ascii_strncasecmp (format, "Gray", 4) == 0;
@@ -288,6 +316,7 @@ read_image_properties (const OnnxFile *file, SlModelMetadata *metadata)
     metadata->mean[0] = ranges[i].mean;
     metadata->std[0] = ranges[i].std;
   }
+  read_output_image (file, format, range, metadata);
 }
 
 static gboolean

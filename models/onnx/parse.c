@@ -211,6 +211,8 @@ parse_type (OnnxFile *file, SlPbMessage message, OnnxEdge *edge, GError **error)
   SlPbField type, field, dim;
   while (sl_pb_next (&message, &type)) {
     edge->is_tensor |= sl_pb_is (&type, 1, SL_PB_BYTES);
+    if (sl_pb_is (&type, 6, SL_PB_BYTES))
+      edge->is_image = strcmp (onnx_text (file, &type.bytes), "IMAGE") == 0;
     while (sl_pb_is (&type, 1, SL_PB_BYTES) && sl_pb_next (&type.bytes, &field)) {
       if (sl_pb_is (&field, 1, SL_PB_VARINT))
         edge->type = (guint) MIN (field.value, G_MAXINT16);

@@ -72,8 +72,8 @@ typedef struct
 typedef struct
 {
   const char *name;
-  guint type; /* OnnxType, 0 = not stated */
-  gboolean is_tensor, has_shape;
+  guint type;                              /* OnnxType, 0 = not stated */
+  gboolean is_tensor, has_shape, is_image; /* denotation IMAGE */
   guint rank;
   gint64 dims[SL_MAX_RANK];
   const char *dim_names[SL_MAX_RANK];

@@ -10,6 +10,8 @@
  * tensor mean some; else softmax, or sigmoid for a single number. A float tensor that nothing is known of holds
  * probabilities until a number outside 0..1 comes, and logits from that frame on.
  *
+ * A single number with two names is the share of the second; the first has the rest.
+ *
  * Quantised scores are ranked and thresholded as codes; only those reported become floats. Scores that are NaN, and
  * infinite ones where they stand for probabilities, are never reported.
  */
@@ -51,6 +53,7 @@ typedef struct
   Activation activation;
   gboolean told;    /* by the tensor, since nothing states the activation */
   gboolean assumed; /* that they are scores, since sigmoids make them and nothing names classes */
+  gboolean binary;  /* one number for two classes */
   gboolean watch;   /* logits from the first number outside 0..1 on */
   gint offset;
   gfloat threshold;
@@ -95,12 +98,20 @@ matches (const SlDecoderConfig *config)
              || (sl_decoder_elements (tensor) > 1 && tensor->values != SL_VALUES_FEATURES && looks_like_scores (tensor)));
 }
 
+static gboolean
+is_binary (const SlDecoderConfig *config, gint offset)
+{
+  return sl_decoder_elements (&config->tensors[0]) == 1 && config->n_labels == 2 && offset == 0;
+}
+
 static guint
 classes (const SlDecoderConfig *config)
 {
   gint offset = 0;
   if (!fits (config) || !sl_decoder_param_int (config, "background-offset", 0, -1000, 1000, &offset, NULL))
     return 0;
+  if (is_binary (config, offset))
+    return 2;
   return (guint) MAX ((gint64) sl_decoder_elements (&config->tensors[0]) + offset, 0);
 }
 
@@ -179,12 +190,13 @@ open_labels (const SlDecoderConfig *config, GError **error)
   state->n = sl_decoder_elements (&config->tensors[0]);
   state->activation = (Activation) activation;
   state->offset = offset;
+  state->binary = is_binary (config, offset) && calibration == NULL;
   state->threshold = config->threshold;
   state->calibration = g_steal_pointer (&calibration);
   state->assumed = config->n_labels == 0 && state->n > 1 && config->tensors[0].values == SL_VALUES_PROBABILITIES;
   if (sl_decoder_param (config, "activation") == NULL)
     tell_activation (state, &config->tensors[0]);
-  state->top.capacity = MIN (config->max_results, state->n);
+  state->top.capacity = MIN (config->max_results, state->binary ? 2 : state->n);
   state->top.items = g_new (SlRanked, state->top.capacity);
   if (state->dtype != SL_DTYPE_F32)
     fill_table (state, &config->tensors[0]);
@@ -343,6 +355,23 @@ exceeds (const State *state, const guint8 *bytes)
 }
 
 static void
+decode_binary (const State *state, const void *data, SlResult *result)
+{
+  const gboolean codes = state->dtype != SL_DTYPE_F32;
+  const double number = codes ? 0 : (double) load_float (data, 0);
+  const double second = codes                                     ? (double) state->table[table_index (state, data, 0)]
+                        : state->activation == ACTIVATION_SIGMOID ? sl_sigmoid ((gfloat) number)
+                                                                  : number;
+  if (isnan (second) || isinf (second))
+    return;
+  const double share = CLAMP (second, 0, 1);
+  const guint32 best = share >= 0.5;
+  report (state, result, best, best == 1 ? share : 1 - share);
+  if (state->top.capacity > 1)
+    report (state, result, 1 - best, best == 1 ? 1 - share : share);
+}
+
+static void
 decode_labels (gpointer opened, const void *const *data, SlResult *result)
 {
   State *state = opened;
@@ -351,7 +380,9 @@ decode_labels (gpointer opened, const void *const *data, SlResult *result)
     state->watch = FALSE;
     state->activation = activation_of_logits (state->n);
   }
-  if (state->calibration != NULL)
+  if (state->binary)
+    decode_binary (state, data[0], result);
+  else if (state->calibration != NULL)
     decode_calibrated (state, data[0], result);
   else if (state->dtype == SL_DTYPE_F32)
     decode_floats (state, data[0], result);
@@ -374,6 +405,8 @@ note (gconstpointer opened)
   const State *state = opened;
   if (state->calibration != NULL)
     return "scores are calibrated, as the model's metadata states";
+  if (state->binary)
+    return "the one number is the share of the second name, and the first name has the rest";
   if (state->assumed)
     return "sigmoids or clamps make the numbers, which are taken for scores of classes without names (decoder=vector for other numbers)";
   if (!state->told)

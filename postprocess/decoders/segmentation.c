@@ -116,10 +116,10 @@ classes (const SlDecoderConfig *config)
 {
   SlPictureShape shape;
   gint offset = 0;
-  if (!find_shape (config, &shape) || shape.channels < 2
-      || !sl_decoder_param_int (config, "background-offset", 0, -1000, 1000, &offset, NULL))
+  if (!find_shape (config, &shape) || !sl_decoder_param_int (config, "background-offset", 0, -1000, 1000, &offset, NULL))
     return 0;
-  return (guint) MAX ((gint) shape.channels + offset, 0);
+  const guint n = is_map (&config->tensors[0], &shape) ? config->tensors[0].classes : shape.channels;
+  return n < 2 ? 0 : (guint) MAX ((gint) n + offset, 0);
 }
 
 /* Whether class 0, after the offset, is the background, where no parameter says so. */

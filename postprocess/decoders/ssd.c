@@ -155,7 +155,12 @@ matches (const SlDecoderConfig *config)
 static guint
 classes (const SlDecoderConfig *config)
 {
-  return 0;
+  guint order[N_ROLES];
+  gint offset = 0;
+  if (!find_order (config, order) || !sl_decoder_param_int (config, "background-offset", 0, -1000, 1000, &offset, NULL)
+      || config->tensors[order[ROLE_CLASSES]].classes == 0)
+    return 0;
+  return (guint) MAX ((gint64) config->tensors[order[ROLE_CLASSES]].classes + offset, 0);
 }
 
 static gpointer

@@ -33,7 +33,7 @@ def test_no_command():
     run().expect(2, "Usage: sightline COMMAND")
     run("predct").expect(2, "'predct' is not a command; did you mean 'predict'?")
     run("--josn").expect(2, "'--josn' is not an option; expected --help, --version or a command first")
-    run("frobnicate").expect(2, "'frobnicate' is not a command; expected predict, inspect, infer, convert, quantize, calibrate, eval, bench, run, check, replay or serve")
+    run("frobnicate").expect(2, "'frobnicate' is not a command; expected predict, inspect, infer, convert, quantize, calibrate, fit, eval, bench, run, check, replay or serve")
 
 
 def test_missing_module():
@@ -235,12 +235,26 @@ def test_labels():
     for path, message in cases:
         result = run("predict", "--model", m, "--labels", path, picture).expect(1, path)
         assert message.lower() in result.err.lower(), result
-    for names, message in ((4, "4 names for 3 classes; expected one a class: remove the name that the model does not have"),
-                           (5, "5 names for 3 classes; expected one a class: is it another model's?")):
-        run("predict", "--model", m, "--labels", write("long.txt", b"x\n" * names), picture).expect(1, message)
-    for name, text in (("crlf.txt", b"rot\r\ngruen\r\nblau\r\n"), ("numbered.txt", b"0  rot\n1  gruen\n2 blau\n"), ("bom.txt", b"\xef\xbb\xbfrot\na\nb")):
+    for names, count, advice in ((4, "4 names for the 3 classes of", "expected one a class: remove the name that the model does not have"),
+                           (2, "2 names for the 3 classes of", "expected one a class: add the name that is missing"),
+                           (5, "5 names for the 3 classes of", "expected one a class: is it another model's?")):
+        run("predict", "--model", m, "--labels", write("long.txt", b"x\n" * names), picture).expect(1, count, advice)
+    for name, text in (("crlf.txt", b"rot\r\ngruen\r\nblau\r\n"), ("numbered.txt", b"0  rot\n1  gruen\n2 blau\n"), ("bom.txt", b"\xef\xbb\xbfrot\na\nb"), ("map.pbtxt", b"item { id: 1 name: 'rot' }\nitem { id: 2 name: 'a' }\nitem { id: 3 name: 'b' }"),
+                       ("data.yaml", b"nc: 3\nnames:\n  0: rot\n  1: a\n  2: b\n"), ("table.csv", b"name,id\nb,2\nrot,0\na,1\n"),
+                       ("map.json", b'{"id2label": {"0": "rot", "1": "a", "2": "b"}}')):
         result = run("predict", "--model", m, "--labels", write(name, text), picture).expect(0)
         assert result.out.splitlines()[-1].split()[-1] == "rot", result
+
+
+def test_labels_of_detectors():
+    """A detector whose last operator knows its number of classes takes no other number of names."""
+    picture, m = png("p.png", 4, 4, (0, 0, 255)), model("one_box.tflite")
+    run("predict", "--model", m, "--labels", write("many.txt", b"x\n" * 50), picture).expect(1, "50 names for the 2 classes of", "is it another model's?")
+    run("predict", "--model", m, "--labels", write("one.txt", b"x\n"), picture).expect(1, "1 name for the 2 classes of")
+    items = b"item { id: 1 name: 'gruen' }\nitem { id: 2 name: 'blau' }"  # a label map counts from 1
+    for name, text in (("two.txt", b"gruen\nblau\n"), ("two.pbtxt", items)):
+        found, = json.loads(run("predict", "--model", m, "--labels", write(name, text), "--json", picture).expect(0).out)["objects"]
+        assert (found["detection"]["label"], found["detection"]["label_id"]) == ("blau", 1), found
 
 
 def test_decoder():

@@ -457,7 +457,7 @@ typedef struct
 } ErrorCase;
 
 static const ErrorCase error_cases[] = {
-  { "labels-short", "slpostprocess", LABEL_CAPS, -1, "red\ngreen\n", { "labels.txt", "3 class names", "got 2" } },
+  { "labels-short", "slpostprocess", LABEL_CAPS, -1, "red\ngreen\n", { "labels.txt", "2 names for the 3 classes" } },
   { "labels-missing", "slpostprocess labels=/nonexistent/names.txt", LABEL_CAPS, -1, NULL, { "/nonexistent/names.txt" } },
   { "labels-empty", "slpostprocess", LABEL_CAPS, -1, "", { "labels.txt", "empty" } },
   { "decoder", "slpostprocess decoder=horoscope", LABEL_CAPS, -1, NULL, { "horoscope", "labels", "ssd" } },

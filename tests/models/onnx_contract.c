@@ -231,6 +231,18 @@ test_properties (void)
       SL_FIT_LETTERBOX,
       "yolo",
       2 },
+    /* YOLOv5 says no task. */
+    { { "names", "{0: 'cat', 1: 'dog'}", "stride", "32" }, 0, 255, SL_COLOUR_RGB, SL_FIT_LETTERBOX, NULL, 2 },
+    { { "names", "['cat', 'dog', 'cow']", "stride", "32" }, 0, 255, SL_COLOUR_RGB, SL_FIT_LETTERBOX, NULL, 3 },
+    /* RT-DETR is trained on stretched pictures; older versions tell it by their description alone. */
+    { { "task", "detect", "names", "{0: 'cat'}", "head", "RTDETRDecoder" }, 0, 255, SL_COLOUR_RGB, SL_FIT_STRETCH, "yolo", 1 },
+    { { "task", "detect", "names", "{0: 'cat'}", "description", "Ultralytics rtdetr-l model trained on my.yaml" },
+      0,
+      255,
+      SL_COLOUR_RGB,
+      SL_FIT_STRETCH,
+      "yolo",
+      1 },
   };
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
     g_autoptr (SlOnnxWriter) writer = picture (8, 8);
@@ -253,6 +265,171 @@ test_properties (void)
   }
 }
 
+/* YOLOv5's exports of classifiers have the same two properties; their pixels are others. */
+static void
+test_classifier_of_yolov5 (void)
+{
+  g_autoptr (SlOnnxWriter) writer = sl_onnx_writer_new (13);
+  g_autoptr (GError) error = NULL;
+  Home home;
+  sl_onnx_writer_input (writer, "x", SL_ONNX_FLOAT, 4, (const gint64[]){ 1, 3, 8, 8 });
+  sl_onnx_writer_output (writer, "y", SL_ONNX_FLOAT);
+  sl_onnx_writer_node (writer, "GlobalAveragePool", "x", "p", NULL);
+  sl_onnx_writer_node (writer, "Flatten", "p", "y", NULL);
+  sl_onnx_writer_property (writer, "names", "{0: 'a', 1: 'b', 2: 'c'}");
+  sl_onnx_writer_property (writer, "stride", "32");
+  home_new (&home, writer);
+  g_autoptr (SlModel) model = sl_model_load (home.path, NULL, &error);
+  g_assert_no_error (error);
+  g_assert_false (sl_model_contract (model)->image.range_known);
+  g_assert_cmpint (sl_model_contract (model)->image.fit, ==, SL_FIT_STRETCH);
+  g_assert_cmpuint (sl_labels_count (sl_model_contract (model)->labels), ==, 3);
+  home_clear (&home);
+}
+
+/* What an output with the denotation IMAGE gets from the properties of pictures. */
+static void
+test_output_pictures (void)
+{
+  static const struct
+  {
+    const char *format, *range, *colour, *numbers;
+    gdouble mean, std;
+  } rows[] = {
+    { "Bgr8", "NominalRange_0_255", "BGR", "0,255", 0, 1 },
+    { "Rgb8", "Normalized_0_1", "RGB", "0,1", 0, 255 },
+    { "Bgr8", "Normalized_1_1", "BGR", "-1,1", 127.5, 127.5 },
+    { "Rgb8", "NominalRange_16_235", "RGB", "16,235", -16 * 255.0 / 219, 255.0 / 219 },
+  };
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
+    for (gint denoted = 0; denoted < 2; denoted++) {
+      g_autoptr (SlOnnxWriter) writer = sl_onnx_writer_new (13);
+      g_autoptr (GError) error = NULL;
+      Home home;
+      sl_onnx_writer_input (writer, "x", SL_ONNX_FLOAT, 4, (const gint64[]){ 1, 3, 8, 8 });
+      if (denoted)
+        sl_onnx_writer_picture_output (writer, "y", SL_ONNX_FLOAT);
+      else
+        sl_onnx_writer_output (writer, "y", SL_ONNX_FLOAT);
+      sl_onnx_writer_node (writer, "Relu", "x", "y", NULL);
+      sl_onnx_writer_property (writer, "Image.BitmapPixelFormat", rows[i].format);
+      sl_onnx_writer_property (writer, "Image.NominalPixelRange", rows[i].range);
+      home_new (&home, writer);
+      g_autoptr (SlModel) model = sl_model_load (home.path, NULL, &error);
+      g_assert_no_error (error);
+      const SlContract *contract = sl_model_contract (model);
+      g_assert_cmpfloat_with_epsilon (contract->image.mean[0], rows[i].mean, 1e-9);
+      g_assert_cmpfloat_with_epsilon (contract->image.std[0], rows[i].std, 1e-9);
+      g_assert_cmpstr (contract->decoder, ==, denoted ? "image" : NULL);
+      g_assert_cmpint (contract->decoder_params != NULL, ==, denoted);
+      if (denoted) {
+        g_assert_cmpstr (g_hash_table_lookup (contract->decoder_params, "colour"), ==, rows[i].colour);
+        g_assert_cmpstr (g_hash_table_lookup (contract->decoder_params, "range"), ==, rows[i].numbers);
+      }
+      home_clear (&home);
+    }
+}
+
+/* timm's config.json has all in one. */
+static void
+test_timm (void)
+{
+  g_autoptr (SlOnnxWriter) writer = picture (0, 0);
+  g_autoptr (GError) error = NULL;
+  Home home;
+  home_new (&home, writer);
+  home_put (
+    &home, FALSE, names[1],
+    "{\"architecture\": \"resnet18\", \"num_classes\": 2, \"label_names\": [\"cat\", \"dog\"], \"pretrained_cfg\": {\"tag\": \"a1\", "
+    "\"input_size\": [3, 24, 32], \"interpolation\": \"bicubic\", \"crop_pct\": 0.95, \"crop_mode\": \"center\", "
+    "\"mean\": [0.485, 0.456, 0.406], \"std\": [0.229, 0.224, 0.225], \"fixed\": {\"a\": [1]}}}");
+  g_autoptr (SlModel) model = sl_model_load (home.path, NULL, &error);
+  g_assert_no_error (error);
+  const SlContract *contract = sl_model_contract (model);
+  g_assert_cmpint (contract->image.width, ==, 32);
+  g_assert_cmpint (contract->image.height, ==, 24);
+  g_assert_cmpint (contract->image.fit, ==, SL_FIT_CROP);
+  g_assert_cmpfloat_with_epsilon (contract->image.mean[0], 0.485 * 255, 1e-9);
+  g_assert_cmpfloat_with_epsilon (contract->image.std[2], 0.225 * 255, 1e-9);
+  g_assert_cmpstr (sl_labels_get (contract->labels, 1), ==, "dog");
+  home_clear (&home);
+  home_new (&home, writer);
+  home_put (&home, FALSE, names[1], "{\"pretrained_cfg\": {\"input_size\": [3, 8, 8], \"mean\": [0, 0, 0], \"std\": [1, 0, 1]}}");
+  g_assert_null (sl_model_load (home.path, NULL, &error));
+  expect_error (&error, SL_ERROR_CONTRACT,
+                "config.json: mean and std give no pixel values; expected 1 or 3 finite numbers, those of std above 0", NULL);
+  home_clear (&home);
+}
+
+/* float16 pixels are written as such. */
+static void
+test_float16 (void)
+{
+  g_autoptr (SlOnnxWriter) writer = sl_onnx_writer_new (13);
+  g_autoptr (GError) error = NULL;
+  Home home;
+  sl_onnx_writer_input (writer, "x", SL_ONNX_FLOAT16, 4, (const gint64[]){ 1, 3, 8, 8 });
+  sl_onnx_writer_output (writer, "y", SL_ONNX_FLOAT16);
+  sl_onnx_writer_node (writer, "Relu", "x", "y", NULL);
+  home_new (&home, writer);
+  const SlContractOverrides overrides = { .mean = "127.5", .std = "127.5" };
+  g_autoptr (SlModel) model = sl_model_load (home.path, &overrides, &error);
+  g_assert_no_error (error);
+  const SlContract *contract = sl_model_contract (model);
+  g_assert_true (contract->image.valid && contract->image.range_known);
+  g_assert_cmpint (contract->inputs[0].dtype, ==, SL_DTYPE_F16);
+  g_assert_cmpfloat_with_epsilon (contract->image.gain[0], 1 / 127.5, 1e-12);
+  g_autoptr (SlModel) unknown = sl_model_load (home.path, NULL, &error);
+  g_assert_no_error (error);
+  g_assert_false (sl_model_contract (unknown)->image.range_known);
+  home_clear (&home);
+}
+
+/* A model that scales its pixels itself, as Keras' Rescaling does, and whoever scales them as well. */
+static void
+test_scaled_twice (void)
+{
+  static const struct
+  {
+    const char *op;
+    gfloat number;
+    const char *before, *std, *said;
+  } rows[] = {
+    { "Mul", 1 / 255.0f, NULL, "255",
+      "multiplies its pixels by 0.003922 (1/255), and they are divided by 255 before: state mean=0 and std=1" },
+    { "Div", 127.5f, NULL, "127.5", "multiplies its pixels by 0.007843 (1/127.5), and they are divided by 127.5 before" },
+    { "Div", 255, "Sub", "58.4", "(1/255), and they are divided by 58.4 before" },
+    { "Mul", 1 / 255.0f, NULL, "1", NULL },
+    { "Mul", 2, NULL, "255", NULL },
+    { "Add", 0.5f, NULL, "255", NULL },
+  };
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    g_autoptr (SlOnnxWriter) writer = sl_onnx_writer_new (13);
+    g_autoptr (GError) error = NULL;
+    Home home;
+    sl_onnx_writer_input (writer, "x", SL_ONNX_FLOAT, 4, (const gint64[]){ 1, 3, 8, 8 });
+    sl_onnx_writer_output (writer, "y", SL_ONNX_FLOAT);
+    sl_onnx_writer_floats (writer, "number", 1, (const gint64[]){ 1 }, &rows[i].number);
+    sl_onnx_writer_floats (writer, "mean", 1, (const gint64[]){ 1 }, &rows[i].number);
+    if (rows[i].before != NULL)
+      sl_onnx_writer_node (writer, rows[i].before, "x,mean", "b", NULL);
+    sl_onnx_writer_node (writer, rows[i].op, rows[i].before != NULL ? "b,number" : "x,number", "z", NULL);
+    sl_onnx_writer_node (writer, "Relu", "z", "y", NULL);
+    home_new (&home, writer);
+    const SlContractOverrides overrides = { .mean = "0", .std = rows[i].std };
+    g_autoptr (SlModel) model = sl_model_load (home.path, &overrides, &error);
+    g_assert_no_error (error);
+    g_assert_cmpint (sl_model_notice (model) != NULL, ==, rows[i].said != NULL);
+    if (rows[i].said != NULL && strstr (sl_model_notice (model), rows[i].said) == NULL)
+      g_error ("'%s' is not in '%s'", rows[i].said, sl_model_notice (model));
+    g_autoptr (SlModel) unstated = sl_model_load (home.path, NULL, &error);
+    g_assert_no_error (error);
+    g_assert_false (sl_contract_require_range (sl_model_contract (unstated), &error));
+    g_assert_cmpint (strstr (error->message, "so they are probably 0..255: mean=0 and std=1") != NULL, ==, rows[i].number != 2 && i != 5);
+    home_clear (&home);
+  }
+}
+
 int
 main (int argc, char **argv)
 {
@@ -262,5 +439,10 @@ main (int argc, char **argv)
   g_test_add_func ("/onnx-contract/labels", test_labels);
   g_test_add_func ("/onnx-contract/size", test_size);
   g_test_add_func ("/onnx-contract/properties", test_properties);
+  g_test_add_func ("/onnx-contract/classifier-of-yolov5", test_classifier_of_yolov5);
+  g_test_add_func ("/onnx-contract/output-pictures", test_output_pictures);
+  g_test_add_func ("/onnx-contract/timm", test_timm);
+  g_test_add_func ("/onnx-contract/float16", test_float16);
+  g_test_add_func ("/onnx-contract/scaled-twice", test_scaled_twice);
   return g_test_run ();
 }

@@ -368,6 +368,44 @@ test_unmatched (void)
   }
 }
 
+/* One number with two names is the share of the second; the first has the rest. */
+static void
+test_two_names_for_one_number (void)
+{
+  static const struct
+  {
+    SlDtype dtype;
+    SlValueKind values;
+    gfloat number;
+    double second;
+  } cases[] = { { SL_DTYPE_F32, SL_VALUES_PROBABILITIES, 0.08f, 0.08 },
+                { SL_DTYPE_F32, SL_VALUES_PROBABILITIES, 0.75f, 0.75 },
+                { SL_DTYPE_F32, SL_VALUES_LOGITS, -1.5f, 0.18242552380635635 }, /* 1 / (1 + exp (1.5)) */
+                { SL_DTYPE_F32, SL_VALUES_UNKNOWN, 2.0f, 0.8807970779778823 },
+                { SL_DTYPE_U8, SL_VALUES_PROBABILITIES, 64, 0.25 } };
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    SlDecoderConfig config = vector_config (cases[i].dtype, 1, cases[i].dtype == SL_DTYPE_U8 ? 1 / 256.f : 0, 0, 0, 5);
+    config.tensors[0].values = cases[i].values;
+    config.n_labels = 2;
+    g_autoptr (SlDecoding) decoding = open_or_fail (&config);
+    g_assert_cmpuint (sl_decoding_classes (decoding), ==, 2);
+    g_assert_nonnull (strstr (sl_decoding_note (decoding), "share of the second name"));
+    const guint8 code = (guint8) cases[i].number;
+    const SlResult *result = run (decoding, cases[i].dtype == SL_DTYPE_U8 ? (const void *) &code : (const void *) &cases[i].number);
+    const gint best = cases[i].second >= 0.5;
+    g_assert_cmpuint (result->n_classes, ==, 2);
+    g_assert_cmpint (result->classes[0].label_id, ==, best);
+    g_assert_cmpint (result->classes[1].label_id, ==, 1 - best);
+    g_assert_cmpfloat_with_epsilon (result->classes[0].confidence, best == 1 ? cases[i].second : 1 - cases[i].second, 1e-6);
+    g_assert_cmpfloat_with_epsilon (result->classes[1].confidence, best == 1 ? 1 - cases[i].second : cases[i].second, 1e-6);
+  }
+  SlDecoderConfig config = vector_config (SL_DTYPE_F32, 1, 0, 0, 0, 1);
+  config.n_labels = 2;
+  g_autoptr (SlDecoding) decoding = open_or_fail (&config);
+  g_assert_cmpuint (run (decoding, (const gfloat[]){ 0.9f })->n_classes, ==, 1);
+  g_assert_cmpuint (run (decoding, (const gfloat[]){ NAN })->n_classes, ==, 0);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -389,5 +427,6 @@ main (int argc, char **argv)
   g_test_add_func ("/decode_labels/told_by_floats", test_told_by_floats);
   g_test_add_func ("/decode_labels/vectors", test_vectors);
   g_test_add_func ("/decode_labels/unmatched", test_unmatched);
+  g_test_add_func ("/decode_labels/two_names_for_one_number", test_two_names_for_one_number);
   return g_test_run ();
 }

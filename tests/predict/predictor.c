@@ -3,7 +3,10 @@
  * SlPredictor on models whose answers follow from the picture: properties, formats, errors with their messages.
  */
 #include "tests/predict/models.h"
+#include "tests/support/onnx_writer.h"
 #include "tests/support/tflite_writer.h"
+
+#include <math.h>
 
 #include <glib/gstdio.h>
 
@@ -437,10 +440,36 @@ test_falls_back (void)
   g_remove (folder);
 }
 
+/* float16 from the picture to the shares: the softmax of a picture's mean colours. */
+static void
+test_float16 (void)
+{
+  g_autoptr (SlOnnxWriter) writer = sl_onnx_writer_new (13);
+  sl_onnx_writer_input (writer, "x", SL_ONNX_FLOAT16, 4, (const gint64[]){ 1, 3, 8, 8 });
+  sl_onnx_writer_output (writer, "y", SL_ONNX_FLOAT16);
+  sl_onnx_writer_node (writer, "GlobalAveragePool", "x", "p", NULL);
+  sl_onnx_writer_node (writer, "Flatten", "p", "f", NULL);
+  sl_onnx_writer_node (writer, "Softmax", "f", "y", NULL);
+  g_autoptr (GBytes) bytes = sl_onnx_writer_finish (writer);
+  g_autofree char *dir = g_dir_make_tmp ("sightline-XXXXXX", NULL), *path = g_build_filename (dir, "half.onnx", NULL);
+  g_assert_true (g_file_set_contents (path, g_bytes_get_data (bytes, NULL), (gssize) g_bytes_get_size (bytes), NULL));
+  g_autoptr (SlPredictor) predictor = g_object_new (SL_TYPE_PREDICTOR, "model", path, "mean", "0", "std", "255", "top-k", 3u, NULL);
+  g_autoptr (SlFrame) frame = plain_frame (8, 8, 255, 51, 102);
+  g_autoptr (SlPredictions) found = predict (predictor, frame);
+  const gdouble powers[] = { exp (1.0), exp (0.2), exp (0.4) }, sum = powers[0] + powers[1] + powers[2];
+  g_assert_cmpuint (sl_predictions_get_n_labels (found), ==, 3);
+  g_assert_cmpfloat_with_epsilon (sl_predictions_get_label_confidence (found, 0), powers[0] / sum, 1e-3);
+  g_assert_cmpfloat_with_epsilon (sl_predictions_get_label_confidence (found, 1), powers[2] / sum, 1e-3);
+  g_assert_cmpfloat_with_epsilon (sl_predictions_get_label_confidence (found, 2), powers[1] / sum, 1e-3);
+  g_unlink (path);
+  g_rmdir (dir);
+}
+
 int
 main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/predictor/float16", test_float16);
   g_test_add_func ("/predictor/labels", test_labels);
   g_test_add_func ("/predictor/box", test_box);
   g_test_add_func ("/predictor/state", test_state);

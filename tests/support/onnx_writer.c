@@ -213,6 +213,18 @@ sl_onnx_writer_output (SlOnnxWriter *writer, const char *name, guint type)
 }
 
 void
+sl_onnx_writer_picture_output (SlOnnxWriter *writer, const char *name, guint type)
+{
+  GByteArray *edge = g_byte_array_new (), *of = g_byte_array_new (), *tensor = g_byte_array_new ();
+  sl_onnx_varint (tensor, 1, type);
+  sl_onnx_message (of, 1, tensor);
+  sl_onnx_text (of, 6, "IMAGE");
+  sl_onnx_text (edge, 1, name);
+  sl_onnx_message (edge, 2, of);
+  sl_onnx_message (writer->graph, 12, edge);
+}
+
+void
 sl_onnx_writer_floats (SlOnnxWriter *writer, const char *name, guint rank, const gint64 *dims, const gfloat *data)
 {
   gsize elements = 1;

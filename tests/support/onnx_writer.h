@@ -54,6 +54,8 @@ SlOnnxWriter *sl_onnx_writer_new (guint opset);
 void sl_onnx_writer_free (SlOnnxWriter *writer);
 void sl_onnx_writer_input (SlOnnxWriter *writer, const char *name, guint type, guint rank, const gint64 *dims);
 void sl_onnx_writer_output (SlOnnxWriter *writer, const char *name, guint type);
+/** sl_onnx_writer_picture_output: one with the denotation IMAGE. */
+void sl_onnx_writer_picture_output (SlOnnxWriter *writer, const char *name, guint type);
 void sl_onnx_writer_floats (SlOnnxWriter *writer, const char *name, guint rank, const gint64 *dims, const gfloat *data);
 void sl_onnx_writer_ints (SlOnnxWriter *writer, const char *name, guint n, const gint64 *values);
 void sl_onnx_writer_node (SlOnnxWriter *writer, const char *op, const char *inputs, const char *outputs, ...) G_GNUC_NULL_TERMINATED;

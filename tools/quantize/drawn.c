@@ -31,10 +31,11 @@ follow (gpointer data)
 
 /* Starts `predict`, which complains into the file @complaints. */
 static gboolean
-start (const char *model, const SlLimitOptions *limits, const char *path, const char *to, int complaints, GPid *process, GError **error)
+start (const char *model, const SlLimitOptions *limits, const char *const *more, const char *path, const char *to, int complaints,
+       GPid *process, GError **error)
 {
   g_autofree char *program = g_file_read_link ("/proc/self/exe", error);
-  const char *arguments[20] = { program, "predict", "--model", model, "--frames", "1", "--draw", to };
+  const char *arguments[20 + SL_DRAWN_MORE] = { program, "predict", "--model", model, "--frames", "1", "--draw", to };
   guint n = 8;
   if (program == NULL)
     return FALSE;
@@ -46,6 +47,8 @@ start (const char *model, const SlLimitOptions *limits, const char *path, const 
     arguments[n++] = "--work-limit";
     arguments[n++] = limits->work_text;
   }
+  for (guint i = 0; more != NULL && more[i] != NULL && i < SL_DRAWN_MORE; i++)
+    arguments[n++] = more[i];
   /* Who started this program may ignore the signal, and then nothing would say how a process ended. */
   signal (SIGCHLD, SIG_DFL);
   arguments[n++] = "--";
@@ -89,7 +92,8 @@ take_complaint (int complaints, GError **error)
 
 /* Draws into the file @to, with the file @complaints for what is wrong. */
 static gboolean
-draw (const char *model, const SlLimitOptions *limits, const char *path, const char *to, const char *complaints, GError **error)
+draw (const char *model, const SlLimitOptions *limits, const char *const *more, const char *path, const char *to, const char *complaints,
+      GError **error)
 {
   GPid process;
   gboolean late = FALSE, good = FALSE;
@@ -98,7 +102,7 @@ draw (const char *model, const SlLimitOptions *limits, const char *path, const c
     g_set_error (error, SL_ERROR, SL_ERROR_OPEN, "%s: %s", complaints, g_strerror (errno));
     return FALSE;
   }
-  if (start (model, limits, path, to, file, &process, error)) {
+  if (start (model, limits, more, path, to, file, &process, error)) {
     good = finish (process, &late);
     if (late)
       g_set_error (error, SL_ERROR, SL_ERROR_BACKEND, "not done within %d seconds", MOST_SECONDS);
@@ -112,10 +116,17 @@ draw (const char *model, const SlLimitOptions *limits, const char *path, const c
 char *
 sl_drawn_new (const char *model, const SlLimitOptions *limits, const char *path, const char *folder, GError **error)
 {
+  return sl_drawn_new_with (model, limits, NULL, path, folder, error);
+}
+
+char *
+sl_drawn_new_with (const char *model, const SlLimitOptions *limits, const char *const *more, const char *path, const char *folder,
+                   GError **error)
+{
   g_autofree char *to = g_build_filename (folder, "drawn.jpg", NULL), *complaints = g_build_filename (folder, "complaints", NULL);
   g_autofree char *data = NULL;
   gsize size = 0;
-  if (draw (model, limits, path, to, complaints, error))
+  if (draw (model, limits, more, path, to, complaints, error))
     g_file_get_contents (to, &data, &size, error);
   g_unlink (to);
   g_unlink (complaints);

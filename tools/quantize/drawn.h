@@ -13,6 +13,11 @@ G_BEGIN_DECLS
  *  base64. @folder: for files that are gone again at the end. NULL with @error set, and without when the program was interrupted. It takes
  *  half a minute at most; the process that draws ends before it does. */
 char *sl_drawn_new (const char *model, const SlLimitOptions *limits, const char *path, const char *folder, GError **error);
+/** SL_DRAWN_MORE: options of `sightline predict` at most. */
+#define SL_DRAWN_MORE 20
+/** sl_drawn_new_with: the same with @more: (nullable): options, NULL-terminated. */
+char *sl_drawn_new_with (const char *model, const SlLimitOptions *limits, const char *const *more, const char *path, const char *folder,
+                         GError **error);
 
 G_END_DECLS
 

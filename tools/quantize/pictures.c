@@ -47,6 +47,12 @@ sl_pictures_free (SlPictures *pictures)
   g_free (pictures);
 }
 
+void
+sl_pictures_set_spec (SlPictures *pictures, const SlNormalizeSpec *spec)
+{
+  pictures->spec = *spec;
+}
+
 static gboolean
 normalize (SlPictures *pictures, GstSample *sample, GError **error)
 {

@@ -19,6 +19,8 @@ typedef struct _SlPictures SlPictures;
  *  it. */
 SlPictures *sl_pictures_new (const char *command, SlSpawner *spawner, const SlNormalizeSpec *spec, gsize tensor_bytes);
 void sl_pictures_free (SlPictures *pictures);
+/** sl_pictures_set_spec: pictures that are loaded from now on become other tensors, of the same size. */
+void sl_pictures_set_spec (SlPictures *pictures, const SlNormalizeSpec *spec);
 /** sl_pictures_load: (transfer none) (nullable): the tensor of @input, valid until the next call; NULL, having complained, for one that
  *  cannot be read, and without complaint when the program was interrupted. */
 const void *sl_pictures_load (SlPictures *pictures, const SlInput *input);

@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""sightline fit: real models whose pixels are known, labelled pictures, what is written and when, and what goes wrong."""
+import json
+import os
+import re
+
+import harness
+from harness import data, model, png, run, work, write
+
+COLOURS = {"red": (200, 20, 10), "green": (10, 200, 20), "blue": (20, 10, 200)}
+LABELS = b"red\ngreen\nblue\n"
+
+
+def colours(name):
+    """A data set: folders named by classes, a picture in each."""
+    paths = []
+    for colour, rgb in COLOURS.items():
+        os.makedirs(work(name + "/" + colour), exist_ok=True)
+        paths.append(png("%s/%s/p.png" % (name, colour), 16, 16, rgb))
+    return work(name), paths
+
+
+def fit(*args):
+    return json.loads(run("fit", *args, "--json").expect(0).out)
+
+
+def test_known_models():
+    """What their makers say of their pixels: YOLOX takes bytes in BGR, NanoDet and torchvision ImageNet's values, FastestDet 0..1 in BGR."""
+    pictures = [data("images", name) for name in ("bus.jpg", "dog.jpg", "cat_720p.jpg", "person.jpg", "grace_hopper.bmp")]
+    for folder, name, values, colour in (("formats/models", "yolox_nano.onnx", "0..255", "BGR"), ("models", "nanodet_m.onnx", "ImageNet", "BGR"),
+                                         ("formats/models", "mobilenetv2_dynq_s8.onnx", "ImageNet", "RGB"),
+                                         ("formats/models", "FastestDet.onnx", "0..1", "BGR")):
+        best = fit(data(*folder.split("/"), name), *pictures)["readings"][0]
+        assert (best["values"], best["colour"]) == (values, colour), (name, best)
+
+
+def test_truth():
+    """Labelled pictures tell RGB from BGR where a model is as sure of both; the file that is written is read."""
+    dataset, pictures = colours("truth")
+    network, labels = model("float_range.tflite"), write("colours.txt", LABELS)
+    arguments = [network, *pictures, "--labels", labels, "--decoder", "labels", "--colour", "BGR", "--mean", "0", "--std", "1"]
+    assert fit(*arguments, "--truth", dataset)["readings"][0]["truth"] == round(1 / 3, 4)
+    arguments = [network, *pictures, "--labels", labels, "--decoder", "labels", "--mean", "0", "--std", "1"]
+    report = fit(*arguments)
+    assert not report["chosen"] and {r["colour"] for r in report["readings"]} == {"RGB", "BGR"}, report
+    target = work("found.modelinfo")
+    done = run("fit", *arguments, "--truth", dataset, "--output", target).expect(0, "written: " + target)
+    assert done.out.splitlines()[-1].startswith("sure: --mean 0 --std 1"), done
+    text = open(target, encoding="utf-8").read()
+    assert "mean=0\nstd=1\ncolour=RGB\nfit=stretch\n" in text and "labels=" + labels in text and "decoder=labels\n" in text, text
+    # Nothing beside the model was written without being asked; now it is, and predict needs no options.
+    beside = network + ".modelinfo"
+    assert not os.path.exists(beside)
+    run("fit", *arguments, "--truth", dataset, "--write").expect(0, "written: " + beside)
+    try:
+        found = json.loads(run("predict", "--model", network, "--json", pictures[2]).expect(0).out)
+        assert found["labels"][0]["label"] == "blue", found
+        run("fit", *arguments, "--truth", dataset, "--write").expect(1, beside + ": is there already, and may state more; remove it first")
+    finally:
+        os.remove(beside)
+
+
+def test_not_chosen():
+    """A model that is as sure of one reading as of another: nothing is chosen, and nothing written."""
+    _, pictures = colours("open")
+    network, target = model("float_range.tflite"), work("open.modelinfo")
+    done = run("fit", network, *pictures, "--decoder", "labels").expect(0)
+    assert "not chosen: the best two are too close to choose, --mean 0 --std 1 and --mean 0 --std 1 --colour BGR: give more pictures, or --truth" in done.out, done
+    run("fit", network, *pictures, "--decoder", "labels", "-o", target).expect(1, target + ": not written, since no reading was chosen")
+    assert not os.path.exists(target)
+
+
+def test_stated():
+    """What is stated is in every reading."""
+    _, pictures = colours("stated")
+    report = fit(model("float_range.tflite"), *pictures, "--decoder", "labels", "--mean", "10,20,30", "--std", "2", "--fit", "crop")
+    assert [(r["mean"], r["std"], r["fit"]) for r in report["readings"] if r["colour"] == "RGB"] == [([10, 20, 30], [2], "crop")], report
+    report = fit(model("brightest_channel.tflite"), *pictures)
+    assert {r["values"] for r in report["readings"]} == {"bytes"}, report
+
+
+def test_page():
+    _, pictures = colours("page")
+    target = work("sheet.html")
+    run("fit", model("float_range.tflite"), *pictures, "--decoder", "labels", "--html", target).expect(0)
+    page = open(target, encoding="utf-8").read()
+    assert page.count("<h2>") == 3 and len(re.findall(r'src="data:image/jpeg;base64,[A-Za-z0-9+/=]{200,}"', page)) == 9, page[:3000]
+    assert "default-src 'none'" in page and "http" not in page.replace("http-equiv", ""), page[:3000]
+
+
+def test_wrong():
+    _, pictures = colours("wrong")
+    network = model("float_range.tflite")
+    run("fit", network).expect(2, "expected MODEL and at least one PICTURE")
+    run("fit", network, pictures[0], "--pictures", "0").expect(2, "--pictures")
+    run("fit", network, pictures[0], "--html", work("no/where.html")).expect(2, "--html")
+    run("fit", work("missing.tflite"), pictures[0]).expect(1, "missing.tflite", "no such file")
+    run("fit", network, work("missing.png")).expect(1, "missing.png", "none of the pictures could be read")
+    run("fit", model("add.tflite"), pictures[0]).expect(1, "add.tflite: its input is no picture; expected one of 1 or 3 channels")
+    run("fit", network, pictures[0], "--labels", write("two.txt", b"a\nb\n"), "--decoder", "labels").expect(1, "2 names for the 3 classes")
+    assert not os.path.exists(network + ".modelinfo")
+
+
+harness.main(globals())

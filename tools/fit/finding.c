@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Values and orders of channels are tried first, all with one fit; the best few then with the other fits, since a fit changes less.
+ */
+#include "tools/fit/finding.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "base/picture.h"
+#include "tools/interrupt.h"
+#include "tools/predict/progress.h"
+
+/* Value readings that other fits are tried with. */
+#define BEST_VALUES 3
+/* The best must be better than the second by this share of its own score to be chosen, and by that to be sure. */
+#define CHOSEN_BY 0.03
+#define SURE_BY 0.15
+/* Below this score nothing that a model says depends on the picture. */
+#define LEAST_SCORE 0.05
+
+void
+sl_finding_free (SlFinding *finding)
+{
+  if (finding == NULL)
+    return;
+  g_clear_pointer (&finding->readings, g_ptr_array_unref);
+  g_free (finding->why);
+  g_free (finding);
+}
+
+static gint
+compare (gdouble a, gdouble b)
+{
+  return (a < b) - (a > b);
+}
+
+/* By the truth, where it is known, and then by the score. */
+static gint
+by_score (gconstpointer a, gconstpointer b)
+{
+  const SlReading *one = *(const SlReading *const *) a, *two = *(const SlReading *const *) b;
+  const gint by_truth = compare (isnan (one->truth) ? -1 : one->truth, isnan (two->truth) ? -1 : two->truth);
+  return by_truth != 0 ? by_truth : compare (one->score, two->score);
+}
+
+/* Runs the readings from number @first on. */
+static gboolean
+try_all (SlTrial *trial, GPtrArray *readings, guint first, guint all, SlProgress *progress, GError **error)
+{
+  for (guint i = first; i < readings->len && !sl_interrupted (); i++) {
+    if (!sl_trial_run (trial, readings->pdata[i], error))
+      return FALSE;
+    if (sl_progress_due (progress))
+      sl_progress_show (progress, "readings tried", i + 1, all);
+  }
+  return !sl_interrupted ();
+}
+
+static void
+add_fits (GPtrArray *readings, SlFit tried)
+{
+  static const SlFit fits[] = { SL_FIT_STRETCH, SL_FIT_LETTERBOX, SL_FIT_CROP };
+  const guint n = MIN (readings->len, BEST_VALUES);
+  for (guint i = 0; i < n; i++)
+    for (guint f = 0; f < G_N_ELEMENTS (fits); f++)
+      if (fits[f] != tried)
+        g_ptr_array_add (readings, sl_reading_new (readings->pdata[i], fits[f]));
+}
+
+/* (transfer full): for a sentence. */
+static char *
+options_of (const SlReading *reading)
+{
+  g_autofree char *options = sl_reading_options (reading);
+  return options[0] != '\0' ? g_steal_pointer (&options) : g_strdup ("as the model is read anyway");
+}
+
+static gboolean
+same_values (const SlReading *a, const SlReading *b)
+{
+  return a->convention == b->convention && a->colour == b->colour;
+}
+
+/* What readings are ranked by: the truth where it is known, else the score. */
+static gdouble
+rank_of (const SlReading *reading)
+{
+  return isnan (reading->truth) ? reading->score : reading->truth;
+}
+
+/* (nullable): the best reading of other values or another order of channels than the first one's. */
+static const SlReading *
+best_other (const GPtrArray *readings)
+{
+  for (guint i = 1; i < readings->len; i++)
+    if (!same_values (readings->pdata[0], readings->pdata[i]))
+      return readings->pdata[i];
+  return NULL;
+}
+
+/* Fits that hardly differ are no reason for another one than where nothing is stated. */
+static void
+prefer_usual_fit (SlFinding *finding, SlFit usual)
+{
+  SlReading *best = finding->readings->pdata[0];
+  for (guint i = 1; i < finding->readings->len; i++) {
+    SlReading *reading = finding->readings->pdata[i];
+    if (!same_values (best, reading) || reading->fit != usual || rank_of (best) - rank_of (reading) >= CHOSEN_BY * rank_of (best))
+      continue;
+    finding->open_fit = TRUE;
+    g_ptr_array_steal_index (finding->readings, i);
+    g_ptr_array_insert (finding->readings, 0, reading);
+    return;
+  }
+}
+
+static void
+judge (SlFinding *finding, SlFit usual)
+{
+  const SlReading *best = finding->readings->pdata[0], *other = best_other (finding->readings);
+  const gdouble lead = other != NULL && rank_of (best) > 0 ? (rank_of (best) - rank_of (other)) / rank_of (best) : 1;
+  if (best->fit != usual)
+    prefer_usual_fit (finding, usual);
+  best = finding->readings->pdata[0];
+  if (best->score < LEAST_SCORE && !(best->truth > 0))
+    finding->why = g_strdup (
+      "with no reading does what the model says depend on the picture: give other pictures, with what it looks for in them, or its "
+      "decoder and labels");
+  else if (lead < CHOSEN_BY) {
+    g_autofree char *one = options_of (best), *two = options_of (other);
+    finding->why = g_strdup_printf ("the best two are too close to choose, %s and %s: give more pictures%s", one, two,
+                                    isnan (best->truth) ? ", or --truth" : "");
+  }
+  finding->chosen = finding->why == NULL;
+  finding->sure = finding->chosen && other != NULL && lead >= SURE_BY;
+}
+
+SlFinding *
+sl_finding_new (SlTrial *trial, const SlModelOptions *options, const SlFitTruth *truth, GError **error)
+{
+  g_autoptr (SlFinding) finding = g_new0 (SlFinding, 1);
+  const SlContract *contract = sl_trial_contract (trial);
+  const SlFit fit = options->fit != NULL ? contract->image.fit : SL_FIT_STRETCH;
+  SlProgress progress;
+  finding->trial = trial;
+  finding->readings = sl_readings_values (contract, options, fit);
+  const guint n = finding->readings->len, all = n + (options->fit == NULL ? 2 * MIN (n, BEST_VALUES) : 0);
+  sl_progress_start (&progress);
+  gboolean good = try_all (trial, finding->readings, 0, all, &progress, error);
+  g_ptr_array_sort (finding->readings, by_score);
+  if (good && options->fit == NULL) {
+    add_fits (finding->readings, fit);
+    good = try_all (trial, finding->readings, n, all, &progress, error);
+    g_ptr_array_sort (finding->readings, by_score);
+  }
+  sl_progress_hide (&progress);
+  if (good && truth != NULL) {
+    good = sl_fit_truth (truth, finding->readings, error);
+    g_ptr_array_sort (finding->readings, by_score);
+  }
+  if (!good)
+    return NULL;
+  judge (finding, fit);
+  return g_steal_pointer (&finding);
+}
+
+static void
+print_json (const SlFinding *finding, const char *model)
+{
+  g_autoptr (GString) json = g_string_new ("{\"model\":");
+  sl_json_append_string (json, model);
+  g_string_append (json, ",\"decoder\":");
+  sl_json_append_string (json, sl_trial_decoder (finding->trial));
+  g_string_append_printf (json, ",\"chosen\":%s,\"sure\":%s,\"readings\":[", finding->chosen ? "true" : "false",
+                          finding->sure ? "true" : "false");
+  for (guint i = 0; i < finding->readings->len; i++) {
+    const SlReading *reading = finding->readings->pdata[i];
+    g_autofree char *mean = sl_reading_mean (reading), *std = sl_reading_std (reading), *options = sl_reading_options (reading);
+    char number[G_ASCII_DTOSTR_BUF_SIZE], share[G_ASCII_DTOSTR_BUF_SIZE];
+    g_string_append_printf (
+      json, "%s{\"values\":\"%s\",\"mean\":[%s],\"std\":[%s],\"colour\":\"%s\",\"fit\":\"%s\",\"score\":%s,\"truth\":%s,\"options\":",
+      i > 0 ? "," : "", reading->convention->name, mean, std, sl_colour_name (reading->colour), sl_fit_name (reading->fit),
+      g_ascii_formatd (number, sizeof number, "%.4f", reading->score),
+      isnan (reading->truth) ? "null" : g_ascii_formatd (share, sizeof share, "%.4f", reading->truth));
+    sl_json_append_string (json, options);
+    g_string_append_c (json, '}');
+  }
+  g_string_append (json, "]}");
+  puts (json->str);
+}
+
+static void
+print_row (const SlReading *reading, gboolean truth)
+{
+  g_autofree char *options = sl_reading_options (reading);
+  printf ("    %.2f  ", reading->score);
+  if (truth && isnan (reading->truth))
+    printf ("    -  ");
+  else if (truth)
+    printf (" %.2f  ", reading->truth);
+  printf ("%-9s  %-6s  %-9s  %s\n", reading->convention->name, sl_colour_name (reading->colour), sl_fit_name (reading->fit), options);
+}
+
+char *
+sl_finding_verdict (const SlFinding *finding)
+{
+  g_autofree char *options = options_of (finding->readings->pdata[0]);
+  if (!finding->chosen)
+    return g_strdup_printf ("not chosen: %s", finding->why);
+  return g_strdup_printf ("%s: %s%s", finding->sure ? "sure" : "probably", options,
+                          finding->open_fit ? " (the fit hardly matters on these pictures)" : "");
+}
+
+void
+sl_finding_print (const SlFinding *finding, const char *model, gboolean json)
+{
+  if (json) {
+    print_json (finding, model);
+    return;
+  }
+  const guint n = MIN (finding->readings->len, SL_FINDING_SHOWN);
+  const gboolean truth = !isnan (((const SlReading *) finding->readings->pdata[0])->truth);
+  g_autofree char *verdict = sl_finding_verdict (finding);
+  printf ("   score  %svalues     colour  fit        options\n", truth ? "truth  " : "");
+  for (guint i = 0; i < n; i++)
+    print_row (finding->readings->pdata[i], truth);
+  if (finding->readings->len > n)
+    printf ("          (%u others)\n", finding->readings->len - n);
+  printf ("%s\n", verdict);
+}
+
+char *
+sl_finding_info (const SlFinding *finding, const SlModelOptions *options)
+{
+  const SlReading *reading = finding->readings->pdata[0];
+  g_autofree char *mean = sl_reading_mean (reading), *std = sl_reading_std (reading);
+  g_autoptr (GString) text = g_string_new ("# Found by sightline fit\n[modelinfo]\nversion=1.0\ngroup-id=fit\n\n[sightline]\n");
+  if (!sl_reading_is_bytes (reading))
+    g_string_append_printf (text, "mean=%s\nstd=%s\n", mean, std);
+  g_string_append_printf (text, "colour=%s\nfit=%s\n", sl_colour_name (reading->colour), sl_fit_name (reading->fit));
+  if (options->limits.input_shape != NULL)
+    g_string_append_printf (text, "input-shape=%s\n", options->limits.input_shape);
+  if (options->labels != NULL) {
+    g_autofree char *labels = g_canonicalize_filename (options->labels, NULL);
+    g_string_append_printf (text, "labels=%s\n", labels);
+  }
+  g_auto (GStrv) pieces = g_strsplit (options->decoder != NULL ? options->decoder : "", ",", -1);
+  for (guint i = 0; pieces[i] != NULL && pieces[0][0] != '\0'; i++)
+    g_string_append_printf (text, i == 0 ? "decoder=%s" : strchr (pieces[i], '=') != NULL ? "\ndecoder-%s" : ",%s", g_strstrip (pieces[i]));
+  g_string_append (text, pieces[0] != NULL && pieces[0][0] != '\0' ? "\n" : "");
+  return g_string_free (g_steal_pointer (&text), FALSE);
+}

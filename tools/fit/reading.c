@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* See reading.h. The conventions are those of TensorFlow, PyTorch, Caffe, CLIP and MNIST's examples. */
+#include "tools/fit/reading.h"
+
+#include <math.h>
+
+#include "base/picture.h"
+#include "models/numbers.h"
+
+/* In the order in which equals are preferred. */
+static const SlConvention conventions[] = {
+  { "0..1", { 0, 0, 0 }, { 255, 255, 255 }, 1 },
+  { "-1..1", { 127.5, 127.5, 127.5 }, { 127.5, 127.5, 127.5 }, 1 },
+  { "ImageNet", { 123.675, 116.28, 103.53 }, { 58.395, 57.12, 57.375 }, 1 },
+  { "0..255", { 0, 0, 0 }, { 1, 1, 1 }, 1 },
+  { "Caffe", { 123.68, 116.779, 103.939 }, { 1, 1, 1 }, 0.97 },
+  { "CLIP", { 122.7709383, 116.7460125, 104.09373615 }, { 68.5005327, 66.6321579, 70.32316305 }, 0.97 },
+};
+
+static const SlConvention of_gray[] = {
+  { "0..1", { 0 }, { 255 }, 1 },
+  { "-1..1", { 127.5 }, { 127.5 }, 1 },
+  { "0..255", { 0 }, { 1 }, 1 },
+  { "MNIST", { 33.3184 }, { 78.5655 }, 0.97 },
+};
+
+/* Codes of a quantised input. */
+static const SlConvention bytes = { "bytes", { 0 }, { 1 }, 1 };
+
+/* Orders of channels and fits that go rarely with other values or decoders must be better by as much. */
+#define RARE 0.98
+
+static SlReading *
+add (GPtrArray *readings, const SlConvention *convention, SlLayout layout, SlColour colour, SlFit fit)
+{
+  SlReading *reading = g_new0 (SlReading, 1);
+  reading->convention = convention;
+  reading->layout = layout;
+  reading->colour = colour;
+  reading->fit = fit;
+  reading->truth = NAN;
+  reading->score_of = g_array_new (FALSE, FALSE, sizeof (gdouble));
+  g_ptr_array_add (readings, reading);
+  return reading;
+}
+
+static void
+free_reading (gpointer reading)
+{
+  sl_reading_free (reading);
+}
+
+/* What the user states, in place of all conventions: one for the whole program, as the options are. NULL where nothing is stated. */
+static const SlConvention *
+stated_values (const SlContract *contract, const SlModelOptions *options)
+{
+  if (options == NULL || (options->mean == NULL && options->std == NULL))
+    return NULL;
+  static SlConvention convention = { .name = "as stated", .weight = 1 };
+  const gboolean reversed = contract->image.colour == SL_COLOUR_BGR;
+  for (guint c = 0; c < 3; c++) {
+    convention.mean[reversed ? 2 - c : c] = contract->image.mean[c];
+    convention.std[reversed ? 2 - c : c] = contract->image.std[c];
+  }
+  return &convention;
+}
+
+GPtrArray *
+sl_readings_values (const SlContract *contract, const SlModelOptions *options, SlFit fit)
+{
+  GPtrArray *readings = g_ptr_array_new_with_free_func (free_reading);
+  const SlImageContract *image = &contract->image;
+  const gboolean gray = image->channels == 1;
+  const gboolean real = contract->inputs[0].dtype == SL_DTYPE_F32 || contract->inputs[0].dtype == SL_DTYPE_F16;
+  const SlConvention *stated = stated_values (contract, options);
+  const SlConvention *values = stated != NULL ? stated : !real ? &bytes : gray ? of_gray : conventions;
+  const guint n = stated != NULL || !real ? 1 : gray ? G_N_ELEMENTS (of_gray) : G_N_ELEMENTS (conventions);
+  const SlColour both[] = { SL_COLOUR_RGB, SL_COLOUR_BGR };
+  for (guint i = 0; i < n; i++) {
+    if (gray)
+      add (readings, &values[i], image->layout, SL_COLOUR_GRAY, fit);
+    for (guint c = 0; c < G_N_ELEMENTS (both) && !gray; c++)
+      if (options == NULL || options->colour == NULL || image->colour == both[c])
+        add (readings, &values[i], image->layout, both[c], fit);
+  }
+  return readings;
+}
+
+SlReading *
+sl_reading_new (const SlReading *of, SlFit fit)
+{
+  SlReading *reading = g_new0 (SlReading, 1);
+  *reading = *of;
+  reading->fit = fit;
+  reading->score = 0;
+  reading->score_of = g_array_new (FALSE, FALSE, sizeof (gdouble));
+  return reading;
+}
+
+void
+sl_reading_free (SlReading *reading)
+{
+  if (reading == NULL)
+    return;
+  g_array_unref (reading->score_of);
+  g_free (reading);
+}
+
+/* Mean and std of channel @c of the tensor. */
+static void
+values_of (const SlReading *reading, guint c, gdouble *mean, gdouble *std)
+{
+  const guint at = reading->colour == SL_COLOUR_BGR ? 2 - c : c;
+  *mean = reading->convention->mean[at];
+  *std = reading->convention->std[at];
+}
+
+void
+sl_reading_spec (const SlReading *reading, SlNormalizeSpec *spec)
+{
+  spec->colour = reading->colour;
+  spec->fit = reading->fit;
+  for (guint c = 0; c < 3 && !sl_reading_is_bytes (reading); c++) {
+    gdouble mean, std;
+    values_of (reading, reading->colour == SL_COLOUR_GRAY ? 0 : c, &mean, &std);
+    spec->gain[c] = 1 / std;
+    spec->offset[c] = -mean / std;
+  }
+}
+
+gdouble
+sl_reading_weight (const SlReading *reading)
+{
+  const gboolean of_bgr = g_str_equal (reading->convention->name, "Caffe"), of_both = g_str_equal (reading->convention->name, "0..255");
+  const char *elsewhere = reading->layout == SL_LAYOUT_NCHW ? "-1..1" : "ImageNet"; /* PyTorch's models are NCHW, TensorFlow's NHWC */
+  const gboolean rare = reading->colour == SL_COLOUR_BGR ? !of_bgr && !of_both : of_bgr;
+  return reading->convention->weight * (rare ? RARE : 1) * (g_str_equal (reading->convention->name, elsewhere) ? RARE : 1);
+}
+
+static char *
+number_list (const SlReading *reading, gboolean of_std)
+{
+  g_autoptr (GString) text = g_string_new (NULL);
+  gdouble first[2], pair[2];
+  gboolean same = TRUE;
+  char number[G_ASCII_DTOSTR_BUF_SIZE];
+  values_of (reading, 0, &first[0], &first[1]);
+  for (guint c = 1; c < 3 && reading->colour != SL_COLOUR_GRAY; c++) {
+    values_of (reading, c, &pair[0], &pair[1]);
+    same = same && fabs (pair[of_std] - first[of_std]) < 1e-12;
+  }
+  for (guint c = 0; c < (same ? 1u : 3u); c++) {
+    values_of (reading, c, &pair[0], &pair[1]);
+    g_string_append_printf (text, "%s%s", c > 0 ? "," : "", g_ascii_formatd (number, sizeof number, "%.9g", pair[of_std]));
+  }
+  return g_string_free (g_steal_pointer (&text), FALSE);
+}
+
+gboolean
+sl_reading_is_bytes (const SlReading *reading)
+{
+  return reading->convention == &bytes;
+}
+
+char *
+sl_reading_mean (const SlReading *reading)
+{
+  return number_list (reading, FALSE);
+}
+
+char *
+sl_reading_std (const SlReading *reading)
+{
+  return number_list (reading, TRUE);
+}
+
+char *
+sl_reading_options (const SlReading *reading)
+{
+  g_autoptr (GString) text = g_string_new (NULL);
+  g_autofree char *mean = sl_reading_mean (reading), *std = sl_reading_std (reading);
+  if (!sl_reading_is_bytes (reading))
+    g_string_append_printf (text, "--mean %s --std %s", mean, std);
+  if (reading->colour == SL_COLOUR_BGR)
+    g_string_append_printf (text, "%s--colour BGR", text->len > 0 ? " " : "");
+  if (reading->fit != SL_FIT_STRETCH)
+    g_string_append_printf (text, "%s--fit %s", text->len > 0 ? " " : "", sl_fit_name (reading->fit));
+  return g_string_free (g_steal_pointer (&text), FALSE);
+}

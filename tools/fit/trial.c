@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* One session runs all readings: they differ in the tensor alone. */
+#include "tools/fit/trial.h"
+
+#include <gst/video/video.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/thread_count.h"
+#include "core/runtime/session.h"
+#include "models/model.h"
+#include "predict/contractspec.h"
+#include "predict/opendecoding.h"
+#include "sightline/error.h"
+#include "tools/quantize/pictures.h"
+
+/* A view of a picture: the part of it, and whether it is mirrored. */
+typedef struct
+{
+  gdouble left, top, right, bottom;
+  gboolean mirrored;
+  gdouble light; /* what its bytes are multiplied by */
+} View;
+
+/* The first three are for all, the mirrored one where a mirrored picture means the same, the dark one for boxes. */
+static const View views[] = { { 0, 0, 1, 1, FALSE, 1 },
+                              { 0.06, 0.06, 1, 1, FALSE, 1 },
+                              { 0, 0, 0.94, 0.94, FALSE, 1 },
+                              { 0, 0, 1, 1, TRUE, 1 },
+                              { 0, 0, 1, 1, FALSE, 0.5 } };
+
+/* Boxes below it are not looked at. */
+#define THRESHOLD 0.1
+
+struct _SlTrial
+{
+  SlModel *model;
+  SlSession *session;
+  SlDecoding *decoding; /* (nullable) */
+  SlLabels *labels;     /* (nullable) */
+  SlPictures *pictures;
+  GPtrArray *frames;
+  SlNormalizeSpec spec;
+  SlSightKind kind;
+  guint n_views, n_moved; /* of a picture that are run; and that are moved alone */
+  void *outputs[SL_MAX_IO];
+  SlSighting *sightings;
+};
+
+void
+sl_trial_free (SlTrial *trial)
+{
+  if (trial == NULL)
+    return;
+  sl_pictures_free (trial->pictures);
+  g_clear_pointer (&trial->session, sl_session_free);
+  g_clear_pointer (&trial->decoding, sl_decoding_free);
+  g_clear_pointer (&trial->labels, sl_labels_unref);
+  g_clear_pointer (&trial->model, sl_model_unref);
+  g_clear_pointer (&trial->frames, g_ptr_array_unref);
+  for (guint i = 0; i < SL_MAX_IO; i++)
+    sl_tensor_buffer_free (trial->outputs[i]);
+  g_free (trial->sightings);
+  g_free (trial);
+}
+
+static SlDecoding *
+open_with (SlTrial *trial, const char *decoder, gdouble threshold, GError **error)
+{
+  SlContract *contract = sl_model_contract (trial->model);
+  const SlDecodingSettings how = { .decoder = decoder, .threshold = threshold, .max_results = SL_SIGHTING_BOXES };
+  g_clear_pointer (&trial->labels, sl_labels_unref);
+  return sl_decoding_open (contract, contract->outputs, contract->n_outputs, &how, &trial->labels, error);
+}
+
+static SlSightKind
+kind_of (const char *decoder)
+{
+  static const struct
+  {
+    const char *decoder;
+    SlSightKind kind;
+  } kinds[] = { { "labels", SL_SIGHT_CLASSES },   { "segmentation", SL_SIGHT_MAP }, { "pose", SL_SIGHT_POINTS },
+                { "landmarks", SL_SIGHT_POINTS }, { "image", SL_SIGHT_NUMBERS },    { "vector", SL_SIGHT_NUMBERS },
+                { "bins", SL_SIGHT_NUMBERS },     { "text", SL_SIGHT_NUMBERS },     { "none", SL_SIGHT_NUMBERS } };
+  for (guint i = 0; i < G_N_ELEMENTS (kinds); i++)
+    if (g_str_equal (kinds[i].decoder, decoder))
+      return kinds[i].kind;
+  return SL_SIGHT_BOXES;
+}
+
+/* A model whose outputs no decoder takes is looked at as numbers, unless the user names labels or a decoder. */
+static gboolean
+open_decoding (SlTrial *trial, const SlModelOptions *options, GError **error)
+{
+  g_autoptr (GError) problem = NULL;
+  trial->decoding = open_with (trial, NULL, THRESHOLD, &problem);
+  if (trial->decoding == NULL && (options->decoder != NULL || options->labels != NULL)) {
+    g_propagate_error (error, g_steal_pointer (&problem));
+    return FALSE;
+  }
+  const char *name = sl_trial_decoder (trial);
+  const char *scores = trial->decoding != NULL ? sl_decoding_scores_decoder (trial->decoding, sl_model_contract (trial->model)) : NULL;
+  trial->kind = kind_of (scores != NULL ? scores : name);
+  trial->n_moved = trial->kind == SL_SIGHT_POINTS || trial->kind == SL_SIGHT_NUMBERS ? 3 : 4;
+  trial->n_views = trial->kind == SL_SIGHT_BOXES ? G_N_ELEMENTS (views) : trial->n_moved;
+  if (trial->kind != SL_SIGHT_CLASSES && scores == NULL)
+    return TRUE;
+  sl_decoding_free (trial->decoding);
+  trial->decoding = open_with (trial, scores, 0, error);
+  return trial->decoding != NULL;
+}
+
+static gboolean
+open_session (SlTrial *trial, const char *path, guint threads, GError **error)
+{
+  SlGraph *graph = sl_model_graph (trial->model);
+  const SlContract *contract = sl_model_contract (trial->model);
+  if (!sl_contract_spec (contract, &trial->spec)) {
+    g_set_error (error, SL_ERROR, SL_ERROR_SHAPE, "%s: its input is no picture; expected one of 1 or 3 channels", path);
+    return FALSE;
+  }
+  if (!sl_contract_require_one_input (contract, error))
+    return FALSE;
+  gboolean good = TRUE;
+  for (guint i = 0; i < sl_graph_n_outputs (graph) && good; i++)
+    good = (trial->outputs[i] = sl_tensor_buffer_new (sl_graph_output_tensor (graph, i)->bytes)) != NULL;
+  if (!good)
+    g_set_error (error, SL_ERROR, SL_ERROR_LIMIT, "%s: not enough memory for the model's outputs", path);
+  trial->session = good ? sl_session_new (graph, threads, error) : NULL;
+  return trial->session != NULL;
+}
+
+SlTrial *
+sl_trial_new (const char *path, const SlModelOptions *options, SlSpawner *spawner, GPtrArray *frames, GError **error)
+{
+  const SlModelLoadOptions how = sl_limit_options_load (&options->limits, FALSE);
+  const SlContractOverrides overrides = sl_model_options_overrides (options);
+  g_autoptr (SlTrial) trial = g_new0 (SlTrial, 1);
+  trial->spec.filter = SL_FILTER_AUTO;
+  trial->frames = g_ptr_array_ref (frames);
+  trial->model = sl_model_load_with (path, &overrides, &how, error);
+  if (trial->model == NULL || !open_session (trial, path, sl_threads_resolve (options->threads), error))
+    return NULL;
+  if (!open_decoding (trial, options, error)) {
+    g_prefix_error (error, "%s: ", path);
+    return NULL;
+  }
+  trial->pictures = sl_pictures_new ("fit", spawner, &trial->spec, sl_graph_input_tensor (sl_model_graph (trial->model), 0)->bytes);
+  trial->sightings = g_new0 (SlSighting, (gsize) frames->len * trial->n_views);
+  return g_steal_pointer (&trial);
+}
+
+const SlContract *
+sl_trial_contract (const SlTrial *trial)
+{
+  return sl_model_contract (trial->model);
+}
+
+const char *
+sl_trial_decoder (const SlTrial *trial)
+{
+  return trial->decoding != NULL ? sl_decoding_decoder (trial->decoding)->name : "none";
+}
+
+SlSightKind
+sl_trial_kind (const SlTrial *trial)
+{
+  return trial->kind;
+}
+
+guint
+sl_trial_runs (const SlTrial *trial)
+{
+  return trial->frames->len * trial->n_views;
+}
+
+/* The part of the frame that @view has, in whole pixels. */
+static gboolean
+crop_of (const View *view, GstSample *frame, SlRect *crop)
+{
+  GstVideoInfo info;
+  if (!gst_video_info_from_caps (&info, gst_sample_get_caps (frame)))
+    return FALSE;
+  const gint width = GST_VIDEO_INFO_WIDTH (&info), height = GST_VIDEO_INFO_HEIGHT (&info);
+  crop->x = (gint) (view->left * width);
+  crop->y = (gint) (view->top * height);
+  crop->width = MAX ((gint) (view->right * width) - crop->x, 1);
+  crop->height = MAX ((gint) (view->bottom * height) - crop->y, 1);
+  return TRUE;
+}
+
+static gboolean
+run_view (SlTrial *trial, const SlReading *reading, GstSample *frame, const View *view, SlSighting *sighting, GError **error)
+{
+  const SlContract *contract = sl_model_contract (trial->model);
+  SlNormalizeSpec spec = trial->spec;
+  SlAffine map;
+  gint width, height;
+  sl_reading_spec (reading, &spec);
+  for (guint c = 0; c < 3; c++)
+    spec.gain[c] *= view->light;
+  spec.orientation = view->mirrored ? SL_ORIENTATION_HORIZ : SL_ORIENTATION_IDENTITY;
+  if (!crop_of (view, frame, &spec.crop))
+    spec.crop = (SlRect){ 0 };
+  sl_pictures_set_spec (trial->pictures, &spec);
+  const void *tensor = sl_pictures_load_frame (trial->pictures, frame, error);
+  if (tensor == NULL)
+    return FALSE;
+  sl_session_forget (trial->session); /* pictures are no sequence */
+  const SlStatus status = sl_session_run (trial->session, &tensor, trial->outputs);
+  if (status != SL_STATUS_OK) {
+    g_set_error (error, SL_ERROR, SL_ERROR_BACKEND, "%s: %s", contract->model, sl_session_status_text (trial->session, status));
+    return FALSE;
+  }
+  const SlResult *result = trial->decoding != NULL ? sl_decoding_run (trial->decoding, (const void *const *) trial->outputs) : NULL;
+  sl_pictures_map (trial->pictures, &map, &width, &height);
+  sighting->left = view->left;
+  sighting->top = view->top;
+  sighting->right = view->right;
+  sighting->bottom = view->bottom;
+  sl_sighting_take (sighting, result, trial->kind, contract->outputs, (const void *const *) trial->outputs, contract->n_outputs, &map,
+                    trial->spec.width, trial->spec.height, width, height);
+  return TRUE;
+}
+
+gboolean
+sl_trial_run (SlTrial *trial, SlReading *reading, GError **error)
+{
+  const guint n = trial->frames->len;
+  g_autofree gdouble *scores = g_new0 (gdouble, n);
+  gdouble sum = 0;
+  for (guint p = 0; p < n; p++)
+    for (guint v = 0; v < trial->n_views; v++)
+      if (!run_view (trial, reading, trial->frames->pdata[p], &views[v], &trial->sightings[p * trial->n_views + v], error))
+        return FALSE;
+  const SlSightings sightings = { trial->sightings, n, trial->n_views, trial->n_moved };
+  sl_sightings_score (&sightings, scores);
+  g_array_set_size (reading->score_of, 0);
+  g_array_append_vals (reading->score_of, scores, n);
+  for (guint p = 0; p < n; p++)
+    sum += scores[p];
+  reading->score = sum / n * sl_reading_weight (reading);
+  return TRUE;
+}

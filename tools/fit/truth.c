@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The model is evaluated as `sightline eval` does it, once for each reading. */
+#include "tools/fit/truth.h"
+
+#include <math.h>
+
+#include "base/picture.h"
+#include "sightline/error.h"
+#include "tools/eval/contender.h"
+#include "tools/interrupt.h"
+
+/* Readings that are worth it. */
+#define BEST 8
+/* Below it a box hardly moves average precision. */
+#define THRESHOLD 0.001
+
+/* The share of pictures whose class is right; average precision of boxes at an overlap of 0.5; mean overlap of maps. */
+static gdouble
+figure_of (const SlContender *contender)
+{
+  SlClassFigures classes;
+  SlObjectFigures objects;
+  SlCellFigures cells;
+  gdouble right;
+  switch (sl_contender_kind (contender)) {
+    case SL_TRUTH_CLASSES:
+      g_array_unref (sl_class_score_figures (sl_contender_classes (contender), &classes));
+      return classes.pictures > 0 ? (gdouble) classes.right / classes.pictures : 0;
+    case SL_TRUTH_CELLS:
+      g_array_unref (sl_cell_score_figures (sl_contender_cells (contender), &cells, &right));
+      return isnan (cells.iou) ? 0 : cells.iou;
+    default:
+      g_array_unref (sl_object_score_figures (sl_contender_objects (contender, SL_MEASURE_BOXES), &objects));
+      return isnan (objects.ap50) ? 0 : objects.ap50;
+  }
+}
+
+static gboolean
+run_samples (const SlFitTruth *truth, SlContender *contender, GError **error)
+{
+  g_autoptr (SlDataset) dataset = sl_dataset_new (truth->path, sl_contender_kind (contender), NULL, error);
+  if (dataset == NULL || !sl_contender_learn (contender, dataset, error))
+    return FALSE;
+  g_autoptr (SlPictures) pictures = sl_contender_pictures (contender, "fit", truth->spawner);
+  const guint all = dataset->samples->len, n = MIN (all, truth->most);
+  for (guint i = 0; i < n && !sl_interrupted (); i++) {
+    const SlSample *sample = &g_array_index (dataset->samples, SlSample, (guint64) i * all / n);
+    const void *tensor = sl_pictures_load (pictures, sample->input);
+    if (tensor != NULL && !sl_contender_run (contender, pictures, sample, tensor, error))
+      return FALSE;
+  }
+  return !sl_interrupted ();
+}
+
+static gboolean
+evaluate (const SlFitTruth *truth, SlReading *reading, GError **error)
+{
+  g_autofree char *mean = sl_reading_mean (reading), *std = sl_reading_std (reading);
+  SlModelOptions options = *truth->options; /* its texts stay the user's */
+  if (!sl_reading_is_bytes (reading)) {
+    options.mean = mean;
+    options.std = std;
+  }
+  options.colour = (char *) sl_colour_name (reading->colour);
+  options.fit = (char *) sl_fit_name (reading->fit);
+  g_autoptr (SlContender) contender = sl_contender_new (truth->model, &options, THRESHOLD, error);
+  if (contender == NULL || !run_samples (truth, contender, error))
+    return FALSE;
+  reading->truth = figure_of (contender);
+  return TRUE;
+}
+
+gboolean
+sl_fit_truth (const SlFitTruth *truth, GPtrArray *readings, GError **error)
+{
+  for (guint i = 0; i < MIN (readings->len, BEST) && !sl_interrupted (); i++)
+    if (!evaluate (truth, readings->pdata[i], error))
+      return FALSE;
+  return !sl_interrupted ();
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* How much of what is true of labelled pictures a model finds with a reading. */
+#ifndef SL_TOOLS_FIT_TRUTH_H
+#define SL_TOOLS_FIT_TRUTH_H
+
+#include "tools/fit/reading.h"
+#include "tools/predict/spawner.h"
+
+G_BEGIN_DECLS
+
+/** SlFitTruth: @path: of labelled pictures, as `sightline eval` takes them; of these @most. */
+typedef struct
+{
+  const char *model, *path;
+  const SlModelOptions *options;
+  SlSpawner *spawner;
+  guint most;
+} SlFitTruth;
+
+/** sl_fit_truth: sets @truth of the first of @readings (element-type SlReading). */
+gboolean sl_fit_truth (const SlFitTruth *truth, GPtrArray *readings, GError **error);
+
+G_END_DECLS
+
+#endif
