@@ -192,10 +192,10 @@ sl_labels_parse (const char *text, gsize length, const char *origin, GError **er
 }
 
 SlLabels *
-sl_labels_without_first (const SlLabels *labels)
+sl_labels_slice (const SlLabels *labels, guint first, guint n)
 {
   GPtrArray *names = g_ptr_array_new_with_free_func (g_free);
-  for (guint i = 1; i < labels->names->len; i++)
+  for (guint i = first; i < first + n && i < labels->names->len; i++)
     g_ptr_array_add (names, g_strdup (labels->names->pdata[i]));
   return labels_new (labels->origin, names);
 }

@@ -18,8 +18,8 @@ typedef struct _SlLabels SlLabels;
 SlLabels *sl_labels_load (const char *path, GError **error);
 /** sl_labels_parse: the same from @length bytes at @text; @origin names them in messages. */
 SlLabels *sl_labels_parse (const char *text, gsize length, const char *origin, GError **error);
-/** sl_labels_without_first: (transfer full): the same names, each one class lower; the name of class 0 is left out. */
-SlLabels *sl_labels_without_first (const SlLabels *labels);
+/** sl_labels_slice: (transfer full): the @n names from class @first on, which become those of class 0 on. */
+SlLabels *sl_labels_slice (const SlLabels *labels, guint first, guint n);
 SlLabels *sl_labels_ref (SlLabels *labels);
 void sl_labels_unref (SlLabels *labels);
 /** sl_labels_count: one more than the highest class index named. */

@@ -65,19 +65,30 @@ open_with (const SlDecoder *row, const char *decoder, SlDecoderConfig *config, c
   return row != NULL ? sl_decoding_new_row (row, config, error) : sl_decoding_new (decoder, config, error);
 }
 
-/* A list that gives class 0 no name counts from 1, as TensorFlow's label maps do. Where the tensors have as many classes as it has names, the first
- * name is that of class 0; then *@names changes. NULL where it does not count from 1, or the tensors have a class more. */
-static SlDecoding *
-open_numbered_from_one (const SlDecoder *row, const char *decoder, SlDecoderConfig *config, SlLabels **names)
+/* Names of @names that make a whole list: those from class 1 on where class 0 has none, as TensorFlow's label maps count; else those
+ * before the first blank line, behind which a note may stand. NULL where it is one list. */
+static SlLabels *
+part_of (SlLabels *names)
 {
-  if (*names == NULL || sl_labels_count (*names) < 2 || sl_labels_get (*names, 0) != NULL)
+  const guint count = names != NULL ? sl_labels_count (names) : 0;
+  guint named = 0;
+  while (named < count && sl_labels_get (names, named) != NULL)
+    named++;
+  if (count < 2 || named == count)
     return NULL;
-  g_autoptr (SlLabels) shifted = sl_labels_without_first (*names);
-  g_autoptr (SlDecoding) decoding = open_with (row, decoder, config, shifted, NULL);
-  if (decoding == NULL || sl_decoding_classes (decoding) != sl_labels_count (shifted))
+  return named == 0 ? sl_labels_slice (names, 1, count - 1) : sl_labels_slice (names, 0, named);
+}
+
+/* Opens with a part of the names where the tensors have as many classes as that part has names; then *@names changes. Else NULL. */
+static SlDecoding *
+open_with_part (const SlDecoder *row, const char *decoder, SlDecoderConfig *config, SlLabels **names)
+{
+  g_autoptr (SlLabels) part = part_of (*names);
+  g_autoptr (SlDecoding) decoding = part != NULL ? open_with (row, decoder, config, part, NULL) : NULL;
+  if (decoding == NULL || sl_decoding_classes (decoding) != sl_labels_count (part))
     return NULL;
   sl_labels_unref (*names);
-  *names = g_steal_pointer (&shifted);
+  *names = g_steal_pointer (&part);
   return g_steal_pointer (&decoding);
 }
 
@@ -109,7 +120,7 @@ sl_decoding_open (SlContract *contract, const SlTensorInfo *tensors, guint n, co
   config.n_tensors = n;
   for (guint i = 0; i < n; i++)
     config.tensors[i] = tensors[i];
-  g_autoptr (SlDecoding) decoding = open_numbered_from_one (settings->row, decoder, &config, &names);
+  g_autoptr (SlDecoding) decoding = open_with_part (settings->row, decoder, &config, &names);
   if (decoding == NULL)
     decoding = open_with (settings->row, decoder, &config, names, error);
   if (decoding == NULL || !check_labels (decoding, names, contract, error))

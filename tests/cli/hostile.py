@@ -68,7 +68,7 @@ def test_predict():
 
 
 def test_labels_file():
-    labels = write("l.txt", b"a\x1b]0;pwned\x07" + b"x" * 10000 + b"\nb\x1b[2J\nc\n")
+    labels = write("l.txt", b"a\x1b]0;pwned\x07" + b"x" * 800 + b"\nb\x1b[2J\nc\n")
     result = clean(run("predict", "--model", model("brightest_channel.tflite"), "--labels", labels, png("red.png", 8, 8, RED)), 200)
     assert r"a\x1b]0;pwned\x07xxx" in result.out and "..." in result.out, result
     clean(run("inspect", "--labels", labels, model("brightest_channel.tflite")), 400)

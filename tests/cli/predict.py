@@ -313,6 +313,16 @@ def test_bmp_from_the_top():
         assert all(row[199] == (BLUE if y < 100 else RED) for y, row in enumerate(rows)), picture
 
 
+def test_labels_with_a_note():
+    """Names end at a blank line where there are as many as classes; what stands behind it is a note."""
+    labels = write("noted.txt", b"red\ngreen\nblue\n\nand 255 marks pixels\nthat do not count\n")
+    done = run("predict", "--model", model("brightest_channel.tflite"), "--labels", labels, png("note.png", 8, 8, (0, 0, 255))).expect(0)
+    assert "blue" in done.out, done
+    longer = write("longer.txt", b"red\ngreen\n\nblue and more\n")
+    run("predict", "--model", model("brightest_channel.tflite"), "--labels", longer, png("note.png", 8, 8, (0, 0, 255))).expect(
+        1, "longer.txt: 4 names for the 3 classes of")
+
+
 def test_bmp_sizes():
     m = model("brightest_channel.tflite")
     run("predict", "--model", m, bmp("large.bmp", 100000, 100000, b"\0" * 1000)).expect(
