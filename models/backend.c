@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/thread_count.h"
+#include "core/base/thread_count.h"
 #include "models/file.h"
 #include "models/numbers.h"
 #include "sightline/error.h"

@@ -7,7 +7,7 @@
 
 #include <glib.h>
 
-#include "base/energy.h"
+#include "core/base/energy.h"
 #include "core/runtime/session.h"
 #include "models/model.h"
 

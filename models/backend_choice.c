@@ -10,9 +10,9 @@
 #include <sys/stat.h>
 #include <time.h>
 
-#include "base/half.h"
-#include "base/thread_count.h"
-#include "base/xxh64.h"
+#include "core/base/half.h"
+#include "core/base/thread_count.h"
+#include "core/base/xxh64.h"
 #include "config.h"
 #include "models/file.h"
 #include "sightline/error.h"

@@ -9,7 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/picture.h"
+#include "core/base/picture.h"
 #include "core/passes/prepare.h"
 #include "sightline/error.h"
 #include "models/numbers.h"

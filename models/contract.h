@@ -9,7 +9,7 @@
 
 #include <glib.h>
 
-#include "base/picture.h"
+#include "core/base/picture.h"
 #include "core/graph/graph.h"
 #include "core/graph/tensor_info.h"
 #include "models/labels.h"

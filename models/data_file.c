@@ -2,7 +2,7 @@
 /* What was read of files beside a model: hashed as it is read, since a file may be another one later. */
 #include "models/data_file.h"
 
-#include "base/xxh64.h"
+#include "core/base/xxh64.h"
 
 void
 sl_data_files_note (GHashTable **files, const char *name, guint64 offset, const void *data, gsize size)

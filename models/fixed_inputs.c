@@ -7,8 +7,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/half.h"
-#include "base/xxh64.h"
+#include "core/base/half.h"
+#include "core/base/xxh64.h"
 #include "models/data_file.h"
 #include "models/edges.h"
 #include "models/file.h"

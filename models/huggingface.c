@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/picture.h"
+#include "core/base/picture.h"
 #include "sightline/error.h"
 #include "models/file.h"
 #include "models/literal.h"

@@ -10,9 +10,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/kept.h"
-#include "base/show.h"
-#include "base/xxh64.h"
+#include "core/base/kept.h"
+#include "core/base/show.h"
+#include "core/base/xxh64.h"
 #include "core/passes/prepare.h"
 #include "sightline/error.h"
 #include "models/backend.h"

@@ -11,8 +11,8 @@
 #include <zlib.h>
 
 #include "sightline/error.h"
-#include "base/little_endian.h"
-#include "base/name_hash.h"
+#include "core/base/little_endian.h"
+#include "core/base/name_hash.h"
 
 #define END_MAGIC 0x06054b50u
 #define END_SIZE 22

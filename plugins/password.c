@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "plugins/password.h"
 
-#include "base/secretfile.h"
+#include "core/base/secretfile.h"
 #include "sightline/error.h"
 
 gboolean

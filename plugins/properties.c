@@ -4,7 +4,7 @@
  */
 #include "plugins/properties.h"
 
-#include "base/picture.h"
+#include "core/base/picture.h"
 #include "plugins/report.h"
 #include "preprocess/normalize.h"
 #include "sightline/error.h"

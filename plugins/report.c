@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "base/show.h"
+#include "core/base/show.h"
 #include "sightline/error.h"
 
 typedef enum

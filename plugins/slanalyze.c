@@ -10,8 +10,8 @@
 #include <gst/base/gstbasetransform.h>
 #include <gst/video/video.h>
 
-#include "analyze/analyzer.h"
-#include "analyze/heat.h"
+#include "postprocess/analyze/analyzer.h"
+#include "postprocess/analyze/heat.h"
 #include "plugins/describe.h"
 #include "plugins/meta/analysis_meta.h"
 #include "plugins/meta/class_names.h"

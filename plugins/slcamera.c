@@ -12,7 +12,7 @@
 
 #include <gst/app/gstappsrc.h>
 
-#include "base/redact.h"
+#include "core/base/redact.h"
 #include "sightline/error.h"
 #include "plugins/camera/encoded.h"
 #include "plugins/camera/feed.h"

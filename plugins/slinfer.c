@@ -23,7 +23,7 @@
 
 #include <gst/base/gstbasetransform.h>
 
-#include "base/show.h"
+#include "core/base/show.h"
 #include "sightline/error.h"
 #include "core/runtime/session.h"
 #include "models/model.h"

@@ -16,7 +16,7 @@
 #include <gst/base/gstbasetransform.h>
 #include <gst/video/video.h>
 
-#include "base/thread_count.h"
+#include "core/base/thread_count.h"
 #include "sightline/error.h"
 #include "plugins/camera/intact.h"
 #include "plugins/describe.h"

@@ -32,8 +32,8 @@
 #include "plugins/tensor/caps_probe.h"
 #include "plugins/tiles.h"
 #include "plugins/video_frame.h"
-#include "predictions/mapper.h"
-#include "predictions/parts.h"
+#include "postprocess/predictions/mapper.h"
+#include "postprocess/predictions/parts.h"
 
 GST_DEBUG_CATEGORY_STATIC (sl_postprocess_debug);
 #define GST_CAT_DEFAULT sl_postprocess_debug

@@ -15,8 +15,8 @@
 #include <gst/base/gstbasesink.h>
 #include <gst/video/video.h>
 
-#include "base/redact.h"
-#include "base/show.h"
+#include "core/base/redact.h"
+#include "core/base/show.h"
 #include "sightline/error.h"
 #include "plugins/elements.h"
 #include "plugins/describe.h"

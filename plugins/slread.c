@@ -28,9 +28,9 @@
 #include "plugins/tensor/stage_latency.h"
 #include "plugins/video_frame.h"
 #include "plugins/video_input.h"
-#include "read/luma.h"
-#include "read/memory.h"
-#include "read/regions.h"
+#include "postprocess/read/luma.h"
+#include "postprocess/read/memory.h"
+#include "postprocess/read/regions.h"
 
 GST_DEBUG_CATEGORY_STATIC (sl_read_debug);
 #define GST_CAT_DEFAULT sl_read_debug

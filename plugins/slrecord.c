@@ -20,8 +20,8 @@
 #include "plugins/record/source.h"
 #include "plugins/record/triggers.h"
 #include "plugins/report.h"
-#include "base/json.h"
-#include "base/show.h"
+#include "core/base/json.h"
+#include "core/base/show.h"
 
 GST_DEBUG_CATEGORY_STATIC (sl_record_debug);
 #define GST_CAT_DEFAULT sl_record_debug

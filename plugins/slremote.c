@@ -2,7 +2,7 @@
 /*
  * slremote: has a model run on other machines. Input tensors -> output tensors as slinfer, with the contract that the workers left at the broker.
  *
- * The thread of upstream puts tensors into a client (remote/client.h), a task on the source pad takes out what became of them, in the same order; serialised
+ * The thread of upstream puts tensors into a client (pipelines/remote/client.h), a task on the source pad takes out what became of them, in the same order; serialised
  * events keep their places among them. Invariant: the contract exists from READY on, and a frame is decoded by the contract that it was made for.
  *
  * Another contract at the broker is offered upstream next to the one that is used, as slinfer does it with another model; the CAPS event that takes up the
@@ -15,8 +15,8 @@
 
 #include <string.h>
 
-#include "base/redact.h"
-#include "base/show.h"
+#include "core/base/redact.h"
+#include "core/base/show.h"
 #include "plugins/describe.h"
 #include "plugins/meta/frame_meta.h"
 #include "plugins/password.h"
@@ -31,7 +31,7 @@
 #include "plugins/tensor/mapping.h"
 #include "plugins/tensor/model_caps.h"
 #include "plugins/tensor/stage_latency.h"
-#include "remote/client.h"
+#include "pipelines/remote/client.h"
 #include "sightline/error.h"
 
 GST_DEBUG_CATEGORY_STATIC (sl_remote_debug);

@@ -5,8 +5,8 @@
 #ifndef SL_PLUGINS_TILES_H
 #define SL_PLUGINS_TILES_H
 
-#include "base/affine.h"
-#include "predictions/prediction.h"
+#include "core/base/affine.h"
+#include "postprocess/predictions/prediction.h"
 
 G_BEGIN_DECLS
 

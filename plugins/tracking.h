@@ -8,8 +8,8 @@
 
 #include <gst/gst.h>
 
-#include "predictions/prediction.h"
-#include "predictions/track.h"
+#include "postprocess/predictions/prediction.h"
+#include "postprocess/predictions/track.h"
 
 G_BEGIN_DECLS
 

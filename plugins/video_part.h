@@ -9,7 +9,7 @@
 #include <gst/gst.h>
 #include <gst/video/video.h>
 
-#include "base/affine.h"
+#include "core/base/affine.h"
 
 G_BEGIN_DECLS
 

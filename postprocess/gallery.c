@@ -6,7 +6,7 @@
 #include <math.h>
 #include <sys/stat.h>
 
-#include "base/json_reader.h"
+#include "core/base/json_reader.h"
 #include "sightline/error.h"
 
 #define MOST_BYTES ((gsize) 256 << 20)

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "base/half.h"
+#include "core/base/half.h"
 #include "postprocess/params.h"
 
 SlHalves *

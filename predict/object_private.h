@@ -6,7 +6,7 @@
 #define SL_PREDICT_OBJECT_PRIVATE_H
 
 #include "core/graph/arena.h"
-#include "predictions/prediction.h"
+#include "postprocess/predictions/prediction.h"
 #include "sightline/predictions.h"
 
 G_BEGIN_DECLS

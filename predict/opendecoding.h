@@ -7,7 +7,7 @@
 
 #include "models/contract.h"
 #include "postprocess/decoder.h"
-#include "predictions/class_filter.h"
+#include "postprocess/predictions/class_filter.h"
 
 G_BEGIN_DECLS
 

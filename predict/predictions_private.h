@@ -5,7 +5,7 @@
 #ifndef SL_PREDICT_PREDICTIONS_PRIVATE_H
 #define SL_PREDICT_PREDICTIONS_PRIVATE_H
 
-#include "predictions/prediction.h"
+#include "postprocess/predictions/prediction.h"
 #include "sightline/predictions.h"
 
 G_BEGIN_DECLS

@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-#include "base/show.h"
+#include "core/base/show.h"
 #include "sightline/error.h"
 #include "core/runtime/session.h"
 #include "models/backend.h"
@@ -18,7 +18,7 @@
 #include "predict/custom_decoder_private.h"
 #include "predict/frame_private.h"
 #include "predict/opendecoding.h"
-#include "predictions/mapper.h"
+#include "postprocess/predictions/mapper.h"
 #include "predict/predictions_private.h"
 
 typedef enum

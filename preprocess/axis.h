@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/affine.h"
+#include "core/base/affine.h"
 #include "preprocess/normalize.h"
 #include "preprocess/tables.h"
 

@@ -2,7 +2,7 @@
 /* The tables of row functions and what each needs of the processor. */
 #include <string.h>
 
-#include "base/cpu.h"
+#include "core/base/cpu.h"
 #include "preprocess/kernels.h"
 #include "preprocess/normalize.h"
 

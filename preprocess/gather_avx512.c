@@ -3,7 +3,7 @@
  * Columns reduced by picking 32 samples at once from a window of 64, as gather.h regroups the taps: in AVX-512 with VBMI this takes less time
  * than loading each column's samples. Other instruction sets cannot pick from so many.
  */
-#include "base/unroll.h"
+#include "core/base/unroll.h"
 #include "preprocess/simd_avx512.h"
 
 /* One group, of each row. */

@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/picture.h"
+#include "core/base/picture.h"
 
 typedef enum
 {

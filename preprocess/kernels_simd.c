@@ -3,7 +3,7 @@
  * The normaliser's row functions over the registers of simd.h, as kernels.h defines them and kernels_c.c does them. Ends of rows repeat the
  * last full block, or are left to C where there is none.
  */
-#include "base/unroll.h"
+#include "core/base/unroll.h"
 #include "preprocess/simd.h"
 #include "preprocess/store_table.h"
 

@@ -9,7 +9,7 @@
 
 #include <stddef.h>
 
-#include "base/affine.h"
+#include "core/base/affine.h"
 #include "preprocess/image.h"
 
 typedef enum

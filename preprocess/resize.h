@@ -13,7 +13,7 @@
 
 #include <stdbool.h>
 
-#include "base/affine.h"
+#include "core/base/affine.h"
 #include "preprocess/image.h"
 #include "preprocess/normalize.h"
 

@@ -3,7 +3,7 @@
 #ifndef SL_PREPROCESS_SIMD_AVX512_H
 #define SL_PREPROCESS_SIMD_AVX512_H
 
-#include "base/unroll.h"
+#include "core/base/unroll.h"
 #include "preprocess/simd_x86.h"
 
 #ifdef SL_PREPROCESS_FOR_AVX512

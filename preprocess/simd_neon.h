@@ -3,7 +3,7 @@
 #ifndef SL_PREPROCESS_SIMD_NEON_H
 #define SL_PREPROCESS_SIMD_NEON_H
 
-#include "base/unroll.h"
+#include "core/base/unroll.h"
 #include "preprocess/kernels.h"
 #include "preprocess/normalize.h"
 

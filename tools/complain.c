@@ -3,7 +3,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "base/show.h"
+#include "core/base/show.h"
 #include "tools/command.h"
 
 void

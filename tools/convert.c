@@ -4,7 +4,7 @@
  */
 #include <stdio.h>
 
-#include "base/show.h"
+#include "core/base/show.h"
 #include "models/convert.h"
 #include "models/state.h"
 #include "tools/command.h"

@@ -15,7 +15,7 @@
 #include <gst/base/gstbasesrc.h>
 #include <unistd.h>
 
-#include "base/decoder_memory.h"
+#include "core/base/decoder_memory.h"
 #include "pipelines/supervise/bus.h"
 #include "plugins/camera/demux.h"
 #include "plugins/camera/intact.h"

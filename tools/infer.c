@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/show.h"
+#include "core/base/show.h"
 #include "sightline/error.h"
 #include "core/runtime/session.h"
 #include "models/backend.h"

@@ -6,13 +6,13 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/show.h"
+#include "core/base/show.h"
 #include "core/graph/work.h"
 #include "core/passes/prepare.h"
 #include "core/runtime/session.h"
 #include "models/model.h"
 #include "models/state.h"
-#include "base/json.h"
+#include "core/base/json.h"
 #include "tools/command.h"
 #include "tools/contract_preview.h"
 #include "tools/needs.h"

@@ -11,8 +11,8 @@
 #include <unistd.h>
 
 #include "config.h"
-#include "base/json.h"
-#include "base/suggest.h"
+#include "core/base/json.h"
+#include "core/base/suggest.h"
 #include "tools/about.h"
 #include "tools/command.h"
 #include "tools/commit.h"

@@ -13,10 +13,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/json.h"
-#include "base/show.h"
+#include "core/base/json.h"
+#include "core/base/show.h"
 #include "core/runtime/session.h"
-#include "base/suggest.h"
+#include "core/base/suggest.h"
 #include "tools/command.h"
 
 void

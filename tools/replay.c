@@ -7,11 +7,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/cpu.h"
-#include "base/json.h"
-#include "base/show.h"
+#include "core/base/cpu.h"
+#include "core/base/json.h"
+#include "core/base/show.h"
 #include "models/state.h"
-#include "replay/replay.h"
+#include "models/replay/replay.h"
 #include "tools/command.h"
 #include "tools/options.h"
 

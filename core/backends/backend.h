@@ -6,7 +6,7 @@
 #ifndef SL_CORE_BACKENDS_BACKEND_H
 #define SL_CORE_BACKENDS_BACKEND_H
 
-#include "base/thread_pool.h"
+#include "core/base/thread_pool.h"
 #include "core/backends/weight_cache.h"
 #include "core/graph/graph.h"
 

@@ -9,9 +9,9 @@
 #include <dlfcn.h>
 #include <string.h>
 
-#include "base/kept.h"
-#include "base/show.h"
-#include "base/suggest.h"
+#include "core/base/kept.h"
+#include "core/base/show.h"
+#include "core/base/suggest.h"
 #include "sightline/error.h"
 
 /* NULL: left out of this build. */

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/show.h"
+#include "core/base/show.h"
 #include "core/external/runtime.h"
 #include "sightline/error.h"
 

@@ -8,7 +8,7 @@
 #include <dlfcn.h>
 #include <string.h>
 
-#include "base/show.h"
+#include "core/base/show.h"
 #include "core/external/runtime.h"
 #include "sightline/error.h"
 

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#include "base/show.h"
+#include "core/base/show.h"
 #include "core/external/library.h"
 #include "core/external/runtime.h"
 #include "sightline/error.h"

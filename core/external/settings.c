@@ -2,8 +2,8 @@
 /* What properties say of the backend, checked. */
 #include <string.h>
 
-#include "base/kept.h"
-#include "base/show.h"
+#include "core/base/kept.h"
+#include "core/base/show.h"
 #include "core/external/library.h"
 #include "sightline/error.h"
 

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#include "base/kept.h"
+#include "core/base/kept.h"
 #include "sightline/error.h"
 #include "core/graph/graph_private.h"
 

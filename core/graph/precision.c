@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "base/show.h"
+#include "core/base/show.h"
 #include "sightline/error.h"
 
 static const char *const names[] = { [SL_PRECISION_FLOAT] = "float", [SL_PRECISION_BF16] = "bf16", [SL_PRECISION_FP16] = "fp16" };

@@ -8,7 +8,7 @@
 
 #include "sightline/error.h"
 #include "core/graph/graph.h"
-#include "base/thread_pool.h"
+#include "core/base/thread_pool.h"
 
 G_BEGIN_DECLS
 

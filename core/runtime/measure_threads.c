@@ -6,7 +6,7 @@
  */
 #include "core/runtime/session.h"
 
-#include "base/thread_count.h"
+#include "core/base/thread_count.h"
 
 /* Runs of a trial, fewer where they take longer than this in all. The first one meets cold memory. */
 #define TRIAL_RUNS 6

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "base/show.h"
+#include "core/base/show.h"
 #include "sightline/error.h"
 #include "core/graph/lifetimes.h"
 #include "core/runtime/partition.h"

@@ -12,7 +12,7 @@
 
 #include <glib.h>
 
-#include "base/thread_count.h"
+#include "core/base/thread_count.h"
 #include "core/external/external.h"
 #include "core/graph/graph.h"
 

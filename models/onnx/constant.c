@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/half.h"
+#include "core/base/half.h"
 #include "models/data_file.h"
 #include "models/onnx/build.h"
 

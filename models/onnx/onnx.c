@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/name_hash.h"
+#include "core/base/name_hash.h"
 #include "models/huggingface.h"
 #include "models/numbers.h"
 #include "models/onnx/ops.h"

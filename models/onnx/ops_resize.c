@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/whole.h"
+#include "core/base/whole.h"
 #include "models/onnx/build.h"
 #include "models/onnx/ops.h"
 

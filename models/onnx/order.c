@@ -5,7 +5,7 @@
  */
 #include "models/onnx/parse.h"
 
-#include "base/name_hash.h"
+#include "core/base/name_hash.h"
 
 typedef struct
 {

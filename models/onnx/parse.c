@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "sightline/error.h"
-#include "base/name_hash.h"
+#include "core/base/name_hash.h"
 #include "core/graph/graph.h"
 
 /* Graphs within attributes of nodes, one in the other. */

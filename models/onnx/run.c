@@ -2,7 +2,7 @@
 /* Names and scopes, and the walk over a graph's nodes and those of graphs within it. */
 #include <string.h>
 
-#include "base/name_hash.h"
+#include "core/base/name_hash.h"
 #include "models/onnx/build.h"
 #include "models/onnx/ops.h"
 

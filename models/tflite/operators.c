@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/little_endian.h"
+#include "core/base/little_endian.h"
 #include "sightline/error.h"
 #include "models/tflite/flexbuffer.h"
 

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#include "base/name_hash.h"
+#include "core/base/name_hash.h"
 #include "models/zip.h"
 
 /* What a file of that size may have unpacked of its elements. */

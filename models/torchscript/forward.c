@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-#include "base/name_hash.h"
+#include "core/base/name_hash.h"
 #include "models/onnx/ops.h"
 #include "models/torchscript/rows.h"
 

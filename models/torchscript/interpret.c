@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/name_hash.h"
+#include "core/base/name_hash.h"
 #include "models/torchscript/ops.h"
 
 /* Frames of the interpreter itself inside each other: a few for each call and each nested expression. */

@@ -2,7 +2,7 @@
 /* Tensors of the program in the graph: arguments read, results boxed, operators of ONNX called with them. */
 #include <string.h>
 
-#include "base/whole.h"
+#include "core/base/whole.h"
 #include "models/torchscript/ops.h"
 #include "models/torchscript/view.h"
 

@@ -5,7 +5,7 @@
  */
 #include <string.h>
 
-#include "base/name_hash.h"
+#include "core/base/name_hash.h"
 #include "models/torchscript/ast.h"
 #include "models/torchscript/lexer.h"
 #include "sightline/error.h"

@@ -2,7 +2,7 @@
 /* What names of a program stand for: files of code/ found by them, classes, functions, attributes of objects. */
 #include <string.h>
 
-#include "base/name_hash.h"
+#include "core/base/name_hash.h"
 #include "models/torchscript/ops.h"
 
 /* Torchvision suppresses boxes of many classes one class after the other, or at once with each class moved to a place of its own. The boxes that

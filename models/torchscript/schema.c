@@ -2,7 +2,7 @@
 /* Finds the operator that a program calls and gives it its arguments, with torch's defaults for those that are not written. */
 #include <string.h>
 
-#include "base/name_hash.h"
+#include "core/base/name_hash.h"
 #include "models/torchscript/rows.h"
 
 #define MOST_NAME 64

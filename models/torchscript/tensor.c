@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/half.h"
+#include "core/base/half.h"
 #include "models/torchscript/value.h"
 
 /* Whole numbers beyond this stand for "as far as it goes". */

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "base/name_hash.h"
+#include "core/base/name_hash.h"
 
 #define FIRST_ITEMS 8
 #define FIRST_SLOTS 16

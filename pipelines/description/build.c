@@ -7,10 +7,10 @@
 
 #include <string.h>
 
-#include "base/decoder_memory.h"
-#include "base/show.h"
+#include "core/base/decoder_memory.h"
+#include "core/base/show.h"
 #include "sightline/error.h"
-#include "base/suggest.h"
+#include "core/base/suggest.h"
 #include "pipelines/description/camera_link.h"
 #include "pipelines/description/numbering.h"
 

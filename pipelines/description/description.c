@@ -7,13 +7,13 @@
 
 #include <string.h>
 
-#include "base/show.h"
+#include "core/base/show.h"
 #include "sightline/error.h"
 #include "pipelines/description/key_text.h"
 #include "pipelines/description/parameters.h"
 #include "pipelines/description/sources.h"
 #include "pipelines/description/substitute.h"
-#include "base/suggest.h"
+#include "core/base/suggest.h"
 #include "pipelines/description/typed_values.h"
 
 #define SUFFIX ".pipeline"

@@ -7,7 +7,7 @@
 #ifndef SL_PIPELINES_DESCRIPTION_DESCRIPTION_H
 #define SL_PIPELINES_DESCRIPTION_DESCRIPTION_H
 
-#include "analyze/regions.h"
+#include "postprocess/analyze/regions.h"
 
 G_BEGIN_DECLS
 

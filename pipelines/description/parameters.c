@@ -10,7 +10,7 @@
 
 #include "sightline/error.h"
 #include "pipelines/description/substitute.h"
-#include "base/suggest.h"
+#include "core/base/suggest.h"
 #include "pipelines/description/typed_values.h"
 
 #define MAX_PARAMETERS 256

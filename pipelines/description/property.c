@@ -7,7 +7,7 @@
 
 #include "sightline/error.h"
 #include "pipelines/description/build.h"
-#include "base/suggest.h"
+#include "core/base/suggest.h"
 
 #define SHOWN_NICKS 24
 

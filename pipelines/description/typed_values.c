@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "sightline/error.h"
-#include "base/duration.h"
+#include "core/base/duration.h"
 
 gboolean
 sl_key_fail (const SlKeyEntry *entry, GError **error, const char *format, ...)

@@ -13,7 +13,7 @@ G_BEGIN_DECLS
 gboolean sl_key_fail (const SlKeyEntry *entry, GError **error, const char *format, ...) G_GNUC_PRINTF (3, 4);
 /** sl_key_prefix: puts "FILE:LINE: [group] key: " before @error's message and returns FALSE. */
 gboolean sl_key_prefix (const SlKeyEntry *entry, GError **error);
-/** sl_value_time: a time as base/duration.h has it, as milliseconds. */
+/** sl_value_time: a time as core/base/duration.h has it, as milliseconds. */
 gboolean sl_value_time (const SlKeyEntry *entry, const char *text, guint *ms, GError **error);
 /** sl_value_choice: the index of @text in @names. */
 gboolean sl_value_choice (const SlKeyEntry *entry, const char *text, const char *const *names, guint n, guint *index, GError **error);

@@ -5,7 +5,7 @@
  */
 #include "pipelines/embed/engine.h"
 
-#include "base/show.h"
+#include "core/base/show.h"
 #include "sightline/error.h"
 #include "pipelines/description/build.h"
 #include "pipelines/supervise/bus.h"

@@ -9,7 +9,7 @@
 #include <gst/video/video.h>
 #include <string.h>
 
-#include "base/picture.h"
+#include "core/base/picture.h"
 
 #define ROOM 2
 /* gst_app_src_leaky_type: what comes first goes first. */

@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#include "base/percentile.h"
+#include "core/base/percentile.h"
 
 #define LOOK_BACK (2 * G_USEC_PER_SEC)
 

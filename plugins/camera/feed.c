@@ -7,7 +7,7 @@
  */
 #include "plugins/camera/feed.h"
 
-#include "base/backoff.h"
+#include "core/base/backoff.h"
 #include "sightline/error.h"
 #include "plugins/camera/encoded.h"
 #include "plugins/camera/format.h"

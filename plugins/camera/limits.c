@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#include "base/decoder_memory.h"
+#include "core/base/decoder_memory.h"
 #include "sightline/error.h"
 #include "plugins/camera/jpeg.h"
 #include "plugins/report.h"

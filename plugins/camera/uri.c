@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#include "base/redact.h"
+#include "core/base/redact.h"
 #include "sightline/error.h"
 
 #define MAX_SIDE 32767

@@ -9,7 +9,7 @@
 #include <gst/gst.h>
 
 #include "plugins/byte_pool.h"
-#include "predictions/analysis.h"
+#include "postprocess/predictions/analysis.h"
 
 G_BEGIN_DECLS
 

@@ -8,7 +8,7 @@
 
 #include <gst/gst.h>
 
-#include "predictions/class_filter.h"
+#include "postprocess/predictions/class_filter.h"
 
 G_BEGIN_DECLS
 

@@ -8,7 +8,7 @@
 #include <gst/gst.h>
 #include <gst/video/video.h>
 
-#include "predictions/alignment.h"
+#include "postprocess/predictions/alignment.h"
 
 G_BEGIN_DECLS
 

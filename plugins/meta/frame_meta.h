@@ -10,8 +10,8 @@
 #include <gst/gst.h>
 #include <gst/video/video.h>
 
-#include "predictions/prediction.h"
-#include "base/affine.h"
+#include "postprocess/predictions/prediction.h"
+#include "core/base/affine.h"
 
 G_BEGIN_DECLS
 

@@ -9,7 +9,7 @@
 #include <gst/video/video.h>
 
 #include "plugins/meta/keypoints.h"
-#include "predictions/alignment.h"
+#include "postprocess/predictions/alignment.h"
 
 G_BEGIN_DECLS
 

@@ -13,8 +13,8 @@
 #include "plugins/meta/frame_meta.h"
 #include "plugins/meta/keypoints.h"
 #include "plugins/meta/related_objects.h"
-#include "predictions/class_filter.h"
-#include "predictions/prediction.h"
+#include "postprocess/predictions/class_filter.h"
+#include "postprocess/predictions/prediction.h"
 
 G_BEGIN_DECLS
 

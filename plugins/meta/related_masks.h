@@ -7,7 +7,7 @@
 
 #include <gst/gst.h>
 
-#include "predictions/prediction.h"
+#include "postprocess/predictions/prediction.h"
 
 G_BEGIN_DECLS
 

@@ -9,7 +9,7 @@
 #include <gst/gst.h>
 #include <gst/video/video.h>
 
-#include "predictions/prediction.h"
+#include "postprocess/predictions/prediction.h"
 
 G_BEGIN_DECLS
 

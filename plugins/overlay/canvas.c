@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/picture.h"
+#include "core/base/picture.h"
 
 /* Samples of a stencil handled at a time. */
 #define CHUNK 512

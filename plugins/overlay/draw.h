@@ -7,7 +7,7 @@
 
 #include "plugins/overlay/canvas.h"
 #include "plugins/overlay/text_cache.h"
-#include "predictions/prediction.h"
+#include "postprocess/predictions/prediction.h"
 
 G_BEGIN_DECLS
 

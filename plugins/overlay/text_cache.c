@@ -8,7 +8,7 @@
 #include <pango/pangocairo.h>
 #include <string.h>
 
-#include "base/show.h"
+#include "core/base/show.h"
 
 #define FONT "Sans Bold"
 /* Words kept, and characters shown of one: a hostile stream may name a million classes. */

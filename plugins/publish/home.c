@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/json.h"
+#include "core/base/json.h"
 
 #define MOST_COMMAND_BYTES 16
 

@@ -7,8 +7,8 @@
 
 #include <string.h>
 
-#include "base/redact.h"
-#include "base/show.h"
+#include "core/base/redact.h"
+#include "core/base/show.h"
 #include "plugins/publish/topic.h"
 #include "sightline/error.h"
 

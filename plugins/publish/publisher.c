@@ -15,9 +15,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/backoff.h"
-#include "base/redact.h"
-#include "base/show.h"
+#include "core/base/backoff.h"
+#include "core/base/redact.h"
+#include "core/base/show.h"
 #include "sightline/error.h"
 
 /* What a queued line weighs beside its bytes. */

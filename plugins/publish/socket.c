@@ -12,7 +12,7 @@
 #include <sys/un.h>
 #include <string.h>
 
-#include "base/redact.h"
+#include "core/base/redact.h"
 #include "sightline/error.h"
 #include "plugins/publish/publisher.h"
 

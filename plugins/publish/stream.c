@@ -15,7 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/redact.h"
+#include "core/base/redact.h"
 #include "sightline/error.h"
 #include "plugins/publish/publisher.h"
 

@@ -10,8 +10,8 @@
 #include <json-glib/json-glib.h>
 #endif
 
-#include "base/redact.h"
-#include "base/show.h"
+#include "core/base/redact.h"
+#include "core/base/show.h"
 #include "plugins/publish/home.h"
 #include "sightline/error.h"
 

@@ -7,7 +7,7 @@
 #define SL_PLUGINS_PUBLISH_TOPIC_H
 
 #include "plugins/publish/publisher.h"
-#include "remote/mqtt.h"
+#include "pipelines/remote/mqtt.h"
 
 G_BEGIN_DECLS
 

@@ -6,8 +6,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/json.h"
-#include "base/show.h"
+#include "core/base/json.h"
+#include "core/base/show.h"
 #include "plugins/record/mux.h"
 #include "plugins/record/part_file.h"
 #include "plugins/record/picture.h"

@@ -13,7 +13,7 @@
 
 #include <string.h>
 
-#include "base/suggest.h"
+#include "core/base/suggest.h"
 #include "plugins/record/make.h"
 #include "sightline/error.h"
 

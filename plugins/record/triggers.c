@@ -4,9 +4,9 @@
 
 #include <string.h>
 
-#include "base/json.h"
-#include "base/suggest.h"
-#include "predictions/analysis.h"
+#include "core/base/json.h"
+#include "core/base/suggest.h"
+#include "postprocess/predictions/analysis.h"
 #include "sightline/error.h"
 
 #define OBJECT "object"

@@ -5,7 +5,7 @@
  */
 #include "plugins/record/writer.h"
 
-#include "base/show.h"
+#include "core/base/show.h"
 
 #define STOP_US (10 * G_USEC_PER_SEC)
 /* How often the folder is looked at while nothing is recorded. */

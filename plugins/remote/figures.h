@@ -7,7 +7,7 @@
 
 #include <gst/gst.h>
 
-#include "remote/window.h"
+#include "pipelines/remote/window.h"
 
 G_BEGIN_DECLS
 

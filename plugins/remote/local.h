@@ -5,7 +5,7 @@
 #ifndef SL_PLUGINS_REMOTE_LOCAL_H
 #define SL_PLUGINS_REMOTE_LOCAL_H
 
-#include "remote/window.h"
+#include "pipelines/remote/window.h"
 
 G_BEGIN_DECLS
 

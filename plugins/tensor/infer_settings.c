@@ -2,10 +2,10 @@
 /* From slinfer's properties to a model that runs. No state, any thread. */
 #include "plugins/tensor/infer_settings.h"
 
-#include "base/thread_count.h"
+#include "core/base/thread_count.h"
 #include "models/backend.h"
 #include "plugins/properties.h"
-#include "replay/golden.h"
+#include "models/replay/golden.h"
 #include "sightline/error.h"
 
 void

@@ -29,7 +29,7 @@ void sl_infer_settings_free (gpointer settings);
  * @swap: (nullable): in whose thread this is: what stops it stops this
  * @written, @owner: who is told of black boxes, with a GWeakRef of @owner
  *
- * Fills all of @loaded but its settings; FALSE with @error set, and nothing in it. Where there is a golden file (replay/golden.h), the model has
+ * Fills all of @loaded but its settings; FALSE with @error set, and nothing in it. Where there is a golden file (models/replay/golden.h), the model has
  * passed it; without @skip it did so when it was loaded before.
  */
 gboolean sl_infer_settings_load (const SlInferSettings *settings, gboolean skip, SlModelSwap *swap, SlRecorderWritten written,

@@ -10,7 +10,7 @@
 #include "core/runtime/session.h"
 #include "models/batcher.h"
 #include "models/model.h"
-#include "replay/recorder.h"
+#include "models/replay/recorder.h"
 
 G_BEGIN_DECLS
 

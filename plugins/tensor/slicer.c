@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/thread_pool.h"
+#include "core/base/thread_pool.h"
 
 #define SCRATCH_ALIGN 64
 /* Tensors worth threads take longer than this, microseconds. */

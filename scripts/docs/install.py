@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Writes the manual pages and the completions of the program into an installation. Called by meson when it installs:
 
-    install.py PROGRAM data/sightline.1 MANDIR DATADIR
+    install.py PROGRAM tools/data/sightline.1 MANDIR DATADIR
 
 Folders are below the prefix, or absolute.
 """

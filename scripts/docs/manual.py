@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Manual pages of the program: sightline.1, an overview, and sightline-COMMAND.1 for each command.
 
-    scripts/docs/manual.py PROGRAM data/sightline.1 FOLDER
+    scripts/docs/manual.py PROGRAM tools/data/sightline.1 FOLDER
 
-Which options there are, and how they are spelt, says PROGRAM. data/sightline.1 has prose: below ".SS COMMAND: ..." what the command does, and
+Which options there are, and how they are spelt, says PROGRAM. tools/data/sightline.1 has prose: below ".SS COMMAND: ..." what the command does, and
 longer texts for options. An option that it does not describe, or "as above", gets the text of --help, or what another command's section says of the same option.
 Meson calls this when Sightline is installed.
 """
@@ -21,7 +21,7 @@ def roff(text):
 
 
 class Prose:
-    """What data/sightline.1 says of a command: text before its options, texts of options by name, text after them."""
+    """What tools/data/sightline.1 says of a command: text before its options, texts of options by name, text after them."""
 
     def __init__(self, text=""):
         blocks = text.split(".TP\n")
@@ -31,7 +31,7 @@ class Prose:
             if number == len(blocks) and "\n.P\n" in body:
                 body, self.after = body.split("\n.P\n", 1)
             name = re.search(r"\\-\\-((?:\w|\\-)+)", head)
-            assert name, "data/sightline.1: '%s' follows .TP in the section of a command, and names no option" % head
+            assert name, "tools/data/sightline.1: '%s' follows .TP in the section of a command, and names no option" % head
             self.options[name[1].replace("\\-", "-")] = body.rstrip("\n") + "\n"
 
 
@@ -112,5 +112,5 @@ def write_pages(program, source, folder):
 
 if __name__ == "__main__":
     if len(sys.argv) != 4:
-        sys.exit("usage: manual.py PROGRAM data/sightline.1 FOLDER")
+        sys.exit("usage: manual.py PROGRAM tools/data/sightline.1 FOLDER")
     write_pages(*sys.argv[1:])

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* What is told of objects that are moved by hand: events and times, ids that change, streams that jump, hostile boxes. */
-#include "analyze/analyzer.h"
+#include "postprocess/analyze/analyzer.h"
 
 #include <math.h>
 #include <string.h>

@@ -3,12 +3,12 @@
  * Scripted objects, 20 at a time, at a line and in a zone: boxes with 3 pixels of noise, of which 5 % are missing. What each did is known
  * from its script; where a line was passed and how long a zone was home, from the path without noise, step by small step.
  */
-#include "analyze/analyzer.h"
+#include "postprocess/analyze/analyzer.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "predictions/track.h"
+#include "postprocess/predictions/track.h"
 
 #define WIDTH 640
 #define HEIGHT 480

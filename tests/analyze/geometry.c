@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Geometry against sampling: winding angles, points along segments, a grid of cells. */
-#include "analyze/geometry.h"
+#include "postprocess/analyze/geometry.h"
 
 #include <math.h>
 
-#include "analyze/area.h"
+#include "postprocess/analyze/area.h"
 
 static gdouble
 any (void)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The heat map against sums with an exponential each. */
-#include "analyze/heat.h"
+#include "postprocess/analyze/heat.h"
 
 #include <math.h>
 

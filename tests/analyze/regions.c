@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Descriptions of regions against what they say, and what is said of wrong and of random ones. */
-#include "analyze/regions.h"
+#include "postprocess/analyze/regions.h"
 
 #include <string.h>
 

@@ -2,7 +2,7 @@
 /*
  * The delay before the n-th attempt, against the powers of two written out, and the chance in it against its bounds.
  */
-#include "base/backoff.h"
+#include "core/base/backoff.h"
 
 static const struct
 {

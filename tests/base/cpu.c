@@ -7,7 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/cpu.h"
+#include "core/base/cpu.h"
 #include "core/backends/float/isa.h"
 #include "core/backends/int8/isa.h"
 #include "core/ops/kernels/simd/loops.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Times as text, and texts that are none. */
-#include "base/duration.h"
+#include "core/base/duration.h"
 
 static void
 test_times (void)

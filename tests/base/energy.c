@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Folders made like sysfs: counters of packages that begin anew, sensors of boards, and systems that tell nothing. */
-#include "base/energy.h"
+#include "core/base/energy.h"
 
 #include <glib/gstdio.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Numbers of IEEE 754's tables, ties between two of them, and, where the compiler has the type, its own conversions of all. */
-#include "base/half.h"
+#include "core/base/half.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Hashes of names: the published ones of SipHash-2-4, and none that another process would have. */
-#include "base/name_hash.h"
+#include "core/base/name_hash.h"
 
 #include <string.h>
 

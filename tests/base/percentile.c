@@ -2,7 +2,7 @@
 /*
  * Against the definition, by counting: of values in order the percentile is the first that at least so many percent of them do not exceed.
  */
-#include "base/percentile.h"
+#include "core/base/percentile.h"
 
 #include <math.h>
 

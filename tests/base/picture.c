@@ -2,7 +2,7 @@
 /*
  * Words for pictures: each is found again whatever its case, and by nothing else; lists in messages name all of them.
  */
-#include "base/picture.h"
+#include "core/base/picture.h"
 
 #include <glib.h>
 #include <string.h>

@@ -3,7 +3,7 @@
  * Secrets in URIs and in texts around them. Every text here that has one spells it "hush" in some place, so that no rule can be
  * satisfied by a table that was written wrong: "hush" must be in no answer.
  */
-#include "base/redact.h"
+#include "core/base/redact.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Passwords in files: what is taken, what is refused with which words, and that no message has any of the file in it. */
-#include "base/secretfile.h"
+#include "core/base/secretfile.h"
 
 #include <glib/gstdio.h>
 #include <string.h>

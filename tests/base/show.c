@@ -2,7 +2,7 @@
 /*
  * Text of others for people: no byte that commands a terminal gets through, whatever comes in.
  */
-#include "base/show.h"
+#include "core/base/show.h"
 
 #include <gio/gio.h>
 #include <string.h>

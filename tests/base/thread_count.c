@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Numbers of threads: 0 and "auto" are one, and what is beyond the range is refused. */
-#include "base/thread_count.h"
+#include "core/base/thread_count.h"
 
 static void
 test_threads (void)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Pools: every piece is done once and by a thread that exists, whether the threads spin, sleep or outnumber processors. */
-#include "base/thread_pool.h"
+#include "core/base/thread_pool.h"
 
 #define PIECES 500
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* XXH64 against values that the reference implementation publishes. */
-#include "base/xxh64.h"
+#include "core/base/xxh64.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Writes black boxes as replay/black_box.h describes them; nothing here is shared with the program under test."""
+"""Writes black boxes as models/replay/black_box.h describes them; nothing here is shared with the program under test."""
 import hashlib
 import os
 import struct

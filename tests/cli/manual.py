@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Manual pages and completions, which scripts/docs/ makes of --describe-options, against --help: the same commands, and in each the same
-options, values and short names; and what data/sightline.1 says of options is of options that there are."""
+options, values and short names; and what tools/data/sightline.1 says of options is of options that there are."""
 import functools
 import os
 import re
@@ -79,10 +79,10 @@ def test_source():
     """What is written by hand is of what there is, or it would be lost without a word."""
     known = {command: help_options(command) for command in commands()}
     for command, body in re.findall(r"^\.SS ([\w ]+): .*\n((?:(?!\.S[SH]).*\n)*)", read(SOURCE), flags=re.M):
-        assert command in known, "data/sightline.1 has a section '%s': the program has no such command; remove it" % command
+        assert command in known, "tools/data/sightline.1 has a section '%s': the program has no such command; remove it" % command
         for name in re.findall(r"^\.TP\n.*?\\-\\-((?:\w|\\-)+)", body, flags=re.M):
             name = name.replace("\\-", "-")
-            assert name in known[command], "data/sightline.1 describes --%s of %s: there is no such option; remove its .TP" % (name, command)
+            assert name in known[command], "tools/data/sightline.1 describes --%s of %s: there is no such option; remove its .TP" % (name, command)
 
 
 def test_typesetting():

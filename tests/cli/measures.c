@@ -7,7 +7,7 @@
 
 #include <math.h>
 
-#include "predictions/object_mask_map.h"
+#include "postprocess/predictions/object_mask_map.h"
 
 #define SIDE 100
 

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/half.h"
+#include "core/base/half.h"
 #include "core/backends/float/float_layers.h"
 #include "sightline/error.h"
 #include "tests/core/opcheck.h"

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/half.h"
+#include "core/base/half.h"
 #include "core/ops/kernels/simd/loops.h"
 
 #define LONGEST 300

@@ -7,8 +7,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "base/xxh64.h"
-#include "replay/black_box.h"
+#include "core/base/xxh64.h"
+#include "models/replay/black_box.h"
 #include "tests/elements/support.h"
 
 #define PICTURE_BYTES 48

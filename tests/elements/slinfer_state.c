@@ -8,7 +8,7 @@
 
 #include "models/model.h"
 #include "plugins/meta/frame_meta.h"
-#include "replay/replay.h"
+#include "models/replay/replay.h"
 #include "tests/elements/support.h"
 #include "tests/support/tflite_writer.h"
 

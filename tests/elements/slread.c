@@ -10,7 +10,7 @@
 #include "plugins/meta/object_code.h"
 #include "plugins/meta/region_predictions.h"
 #include "sightline/predictions.h"
-#include "read/reader.h"
+#include "postprocess/read/reader.h"
 #include "tests/elements/support.h"
 #include "tests/read/symbols.h"
 

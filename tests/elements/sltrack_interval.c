@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/decoder_memory.h"
+#include "core/base/decoder_memory.h"
 #include "sightline/predictions.h"
 #include "tests/elements/support.h"
 #include "tests/support/testdata.h"

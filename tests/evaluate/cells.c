@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Pixels counted by hand. */
-#include "evaluate/cells.h"
+#include "tools/evaluate/cells.h"
 
 #include <math.h>
 

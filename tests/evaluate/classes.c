@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Pictures counted by hand: shares, the order of the worst classes and of confusions. */
-#include "evaluate/classes.h"
+#include "tools/evaluate/classes.h"
 
 static void
 add (SlClassScore *score, gint32 truth, guint times, gint32 first, gint32 second)

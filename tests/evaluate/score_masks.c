@@ -9,8 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "evaluate/overlap.h"
-#include "evaluate/runs.h"
+#include "tools/evaluate/overlap.h"
+#include "tools/evaluate/runs.h"
 
 static gdouble
 number (void)

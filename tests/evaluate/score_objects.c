@@ -8,8 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "evaluate/objects.h"
-#include "evaluate/overlap.h"
+#include "tools/evaluate/objects.h"
+#include "tools/evaluate/overlap.h"
 
 /** Objects of a picture, and their boxes. */
 typedef struct

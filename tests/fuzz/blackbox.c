@@ -5,10 +5,10 @@
  */
 #include <string.h>
 
-#include "base/little_endian.h"
-#include "base/xxh64.h"
-#include "replay/black_box.h"
-#include "replay/layout.h"
+#include "core/base/little_endian.h"
+#include "core/base/xxh64.h"
+#include "models/replay/black_box.h"
+#include "models/replay/layout.h"
 
 int LLVMFuzzerTestOneInput (const guint8 *data, size_t size);
 

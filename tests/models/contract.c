@@ -9,7 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/picture.h"
+#include "core/base/picture.h"
 #include "tests/models/helpers.h"
 #include "tests/models/tiny.h"
 

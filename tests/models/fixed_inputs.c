@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/half.h"
+#include "core/base/half.h"
 #include "core/runtime/session.h"
 #include "models/data_file.h"
 #include "models/fixed_inputs.h"

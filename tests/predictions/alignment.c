@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Which part of a frame shows an object upright: by geometry worked out by hand, and what is refused. */
-#include "predictions/alignment.h"
+#include "postprocess/predictions/alignment.h"
 
 #include <math.h>
 #include <string.h>

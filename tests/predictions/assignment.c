@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Assignment against every permutation there is, and against the dual bound where those are too many. */
-#include "predictions/assignment.h"
+#include "postprocess/predictions/assignment.h"
 
 #define SMALL 7
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Lists of classes against what each of some labels must be to them, and the messages of lists that are wrong. */
-#include "predictions/class_filter.h"
+#include "postprocess/predictions/class_filter.h"
 
 #include <string.h>
 

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "predictions/kalman.h"
+#include "postprocess/predictions/kalman.h"
 
 typedef double Matrix[8][8];
 

@@ -8,7 +8,7 @@
 #include <json-glib/json-glib.h>
 #endif
 
-#include "predictions/prediction.h"
+#include "postprocess/predictions/prediction.h"
 
 static const SlObjectView objects[] = {
   { 10, 20, 30, 40, 0.0123457, 0.1, 0.5, 1, 0.83, 0, "person" },

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "predictions/prediction.h"
+#include "postprocess/predictions/prediction.h"
 
 static const SlPoint points[] = { { 0.25, 0.5, 0.9 }, { -0.125, 1.5, 0 } };
 static const guint8 shares[] = { 200, 0, 127, 128, 255, 0 };

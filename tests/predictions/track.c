@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "predictions/track.h"
+#include "postprocess/predictions/track.h"
 
 #define MOST 128
 

@@ -2,7 +2,7 @@
 /*
  * The map between tensor and frame against worked examples and the definitions of the three fits.
  */
-#include "base/affine.h"
+#include "core/base/affine.h"
 
 #include <glib.h>
 #include <math.h>

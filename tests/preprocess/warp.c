@@ -9,7 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/half.h"
+#include "core/base/half.h"
 #include "tests/preprocess/frame.h"
 
 /* In bytes of 0..255. */

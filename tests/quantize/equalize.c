@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* A convolution, a depthwise one and a convolution, whose channels are 400 times apart: the same results after it, and channels alike. */
-#include "quantize/equalize.h"
+#include "models/quantize/equalize.h"
 
 #include <math.h>
 
 #include "core/graph/tensor.h"
-#include "quantize/tape.h"
+#include "models/quantize/tape.h"
 
 #define SIDE 6
 #define CHANNELS 8

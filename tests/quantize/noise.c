@@ -3,7 +3,7 @@
  * The report's noise where results are no finite numbers: a layer whose float results become infinite, while 8 bits keep them finite, is
  * the worst there is, and not the best.
  */
-#include "quantize/quantize.h"
+#include "models/quantize/quantize.h"
 
 #include <glib/gstdio.h>
 #include <math.h>

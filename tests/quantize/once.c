@@ -3,7 +3,7 @@
  * What is learned in one pass, from pictures that come only once, against what two passes learn from the same: limits and means are equal, and
  * ranges lie within a few places of the histogram.
  */
-#include "quantize/ranges.h"
+#include "models/quantize/ranges.h"
 
 #include <glib/gstdio.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Of each layer's weights the smallest become zero, exactly as many as asked for, and no others change. */
-#include "quantize/prune.h"
+#include "models/quantize/prune.h"
 
 #include <math.h>
 #include <string.h>

@@ -8,7 +8,7 @@
 #include <signal.h>
 #include <string.h>
 
-#include "read/regions.h"
+#include "postprocess/read/regions.h"
 #include "tests/read/symbols.h"
 
 #define SIDE 200

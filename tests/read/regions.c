@@ -9,11 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "read/luma.h"
-#include "read/memory.h"
-#include "read/regions.h"
-#include "read/repeats.h"
-#include "read/votes.h"
+#include "postprocess/read/luma.h"
+#include "postprocess/read/memory.h"
+#include "postprocess/read/regions.h"
+#include "postprocess/read/repeats.h"
+#include "postprocess/read/votes.h"
 #include "tests/read/symbols.h"
 
 #define WIDTH 480

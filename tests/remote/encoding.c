@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "config.h"
-#include "remote/encoding.h"
-#include "remote/message.h"
+#include "pipelines/remote/encoding.h"
+#include "pipelines/remote/message.h"
 #include "sightline/error.h"
 
 #if SL_HAVE_LZ4

@@ -5,11 +5,11 @@
  */
 #include <string.h>
 
-#include "remote/contract_json.h"
-#include "remote/message.h"
-#include "remote/mqtt.h"
-#include "remote/topics.h"
-#include "remote/window.h"
+#include "pipelines/remote/contract_json.h"
+#include "pipelines/remote/message.h"
+#include "pipelines/remote/mqtt.h"
+#include "pipelines/remote/topics.h"
+#include "pipelines/remote/window.h"
 #include "sightline/error.h"
 
 #define MUTANTS 20000

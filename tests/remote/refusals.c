@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "plugins/elements.h"
-#include "remote/message.h"
+#include "pipelines/remote/message.h"
 #include "tests/remote/pool.h"
 
 /* What cannot start says why. */

@@ -16,7 +16,7 @@
 
 #include "plugins/elements.h"
 #include "plugins/meta/frame_meta.h"
-#include "remote/message.h"
+#include "pipelines/remote/message.h"
 #include "tests/remote/pool.h"
 
 #define SIDE 32

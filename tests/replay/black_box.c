@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Files of black boxes: written and read back, cut short, damaged, and made by somebody who means harm. */
-#include "replay/black_box.h"
+#include "models/replay/black_box.h"
 
 #include <glib/gstdio.h>
 #include <string.h>
 
-#include "base/xxh64.h"
+#include "core/base/xxh64.h"
 #include "tests/models/helpers.h"
 
 #define SHA "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"

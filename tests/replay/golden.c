@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Golden files: made, passed, and failed by what differs by how much. */
-#include "replay/golden.h"
+#include "models/replay/golden.h"
 
 #include <glib/gstdio.h>
 #include <math.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "base/xxh64.h"
-#include "replay/replay.h"
+#include "core/base/xxh64.h"
+#include "models/replay/replay.h"
 #include "tests/models/helpers.h"
 #include "tests/models/tiny.h"
 

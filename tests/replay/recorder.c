@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Recording a model that runs: what black boxes hold, what is left by a process that was killed, and disks that are full. */
-#include "replay/recorder.h"
+#include "models/replay/recorder.h"
 
 #include <fcntl.h>
 #include <glib/gstdio.h>
@@ -12,9 +12,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "replay/folder.h"
-#include "replay/replay.h"
-#include "replay/ring.h"
+#include "models/replay/folder.h"
+#include "models/replay/replay.h"
+#include "models/replay/ring.h"
 #include "tests/models/helpers.h"
 #include "tests/models/tiny.h"
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Inferences recorded from sessions and run again: the same, with another input, with another model. */
-#include "replay/replay.h"
+#include "models/replay/replay.h"
 
 #include <glib/gstdio.h>
 #include <math.h>
 #include <string.h>
 
-#include "base/xxh64.h"
+#include "core/base/xxh64.h"
 #include "tests/models/helpers.h"
 #include "tests/models/tiny.h"
 #include "tests/support/onnx_writer.h"

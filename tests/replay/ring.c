@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Files of rings: names that are taken, and how much of the memory of a machine they leave to others. */
-#include "replay/ring.h"
+#include "models/replay/ring.h"
 
 #include <glib/gstdio.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-#include "replay/black_box.h"
+#include "models/replay/black_box.h"
 #include "tests/models/helpers.h"
 
 #define SHA "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"

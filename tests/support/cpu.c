@@ -2,7 +2,7 @@
 /* Which instruction set is missing, in TAP's words for a program that is skipped. */
 #include "tests/support/cpu.h"
 
-#include "base/cpu.h"
+#include "core/base/cpu.h"
 
 gboolean
 sl_test_lacks_cpu (void)

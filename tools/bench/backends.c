@@ -4,8 +4,8 @@
 
 #include <stdio.h>
 
-#include "base/json.h"
-#include "base/show.h"
+#include "core/base/json.h"
+#include "core/base/show.h"
 #include "models/backend.h"
 #include "models/batch.h"
 #include "sightline/error.h"

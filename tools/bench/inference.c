@@ -8,15 +8,15 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "base/percentile.h"
-#include "base/show.h"
+#include "core/base/percentile.h"
+#include "core/base/show.h"
 #include "sightline/error.h"
 #include "core/graph/work.h"
 #include "core/runtime/session.h"
 #include "models/backend.h"
 #include "models/batch.h"
 #include "models/model.h"
-#include "base/json.h"
+#include "core/base/json.h"
 #include "tools/bench/allocations.h"
 #include "tools/bench/backends.h"
 #include "tools/bench/bench.h"

@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-#include "base/cpu.h"
-#include "base/unroll.h"
+#include "core/base/cpu.h"
+#include "core/base/unroll.h"
 #include "tools/bench/timing.h"
 
 #if defined(__x86_64__)

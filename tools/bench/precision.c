@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-#include "base/json.h"
+#include "core/base/json.h"
 #include "models/backend.h"
 
 static void

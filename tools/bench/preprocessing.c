@@ -9,7 +9,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "base/percentile.h"
+#include "core/base/percentile.h"
 #include "tools/bench/peers.h"
 #include "tools/bench/test_picture.h"
 

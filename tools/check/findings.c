@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/show.h"
-#include "base/json.h"
+#include "core/base/show.h"
+#include "core/base/json.h"
 
 static const char *const kinds[] = { "fact", "advice", "problem" };
 /* In front of a line for people. */

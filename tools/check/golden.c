@@ -4,8 +4,8 @@
 
 #include <stdio.h>
 
-#include "base/show.h"
-#include "replay/golden.h"
+#include "core/base/show.h"
+#include "models/replay/golden.h"
 #include "tools/command.h"
 
 static gboolean

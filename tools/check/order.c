@@ -5,7 +5,7 @@
  */
 #include <string.h>
 
-#include "analyze/regions.h"
+#include "postprocess/analyze/regions.h"
 #include "tools/check/findings.h"
 
 /* Of an element that makes predictions; what it has is told of by frames. */

@@ -7,7 +7,7 @@
 
 #include <glib.h>
 
-#include "evaluate/overlap.h"
+#include "tools/evaluate/overlap.h"
 
 G_BEGIN_DECLS
 

@@ -9,7 +9,7 @@
 
 #include "sightline/error.h"
 #include "tools/eval/bounded_file.h"
-#include "base/json_reader.h"
+#include "core/base/json_reader.h"
 
 #define MOST_BYTES ((gsize) 1 << 30)
 /* Numbers that a double has exactly. */

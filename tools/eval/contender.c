@@ -5,10 +5,10 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/thread_count.h"
-#include "base/percentile.h"
-#include "base/show.h"
-#include "base/suggest.h"
+#include "core/base/thread_count.h"
+#include "core/base/percentile.h"
+#include "core/base/show.h"
+#include "core/base/suggest.h"
 #include "core/runtime/session.h"
 #include "models/model.h"
 #include "predict/contractspec.h"

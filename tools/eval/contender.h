@@ -5,8 +5,8 @@
 #ifndef SL_TOOLS_EVAL_CONTENDER_H
 #define SL_TOOLS_EVAL_CONTENDER_H
 
-#include "evaluate/cells.h"
-#include "evaluate/classes.h"
+#include "tools/evaluate/cells.h"
+#include "tools/evaluate/classes.h"
 #include "tools/eval/dataset.h"
 #include "tools/eval/measures.h"
 #include "tools/options.h"

@@ -5,7 +5,7 @@
 #ifndef SL_TOOLS_EVAL_DATASET_H
 #define SL_TOOLS_EVAL_DATASET_H
 
-#include "evaluate/cells.h"
+#include "tools/evaluate/cells.h"
 #include "tools/eval/truth.h"
 #include "tools/predict/inputs.h"
 

@@ -5,7 +5,7 @@
  */
 #include <string.h>
 
-#include "base/thread_count.h"
+#include "core/base/thread_count.h"
 #include "plugins/elements.h"
 #include "sightline/error.h"
 #include "tools/command.h"

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "predictions/object_mask_map.h"
+#include "postprocess/predictions/object_mask_map.h"
 
 /* Share from which on a cell belongs to its object. */
 #define INSIDE 128

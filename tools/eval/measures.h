@@ -5,8 +5,8 @@
 #ifndef SL_TOOLS_EVAL_MEASURES_H
 #define SL_TOOLS_EVAL_MEASURES_H
 
-#include "base/affine.h"
-#include "evaluate/objects.h"
+#include "core/base/affine.h"
+#include "tools/evaluate/objects.h"
 #include "postprocess/result.h"
 #include "tools/eval/truth.h"
 

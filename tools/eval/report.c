@@ -4,8 +4,8 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "base/json.h"
-#include "base/show.h"
+#include "core/base/json.h"
+#include "core/base/show.h"
 
 /* Classes and confusions that people see of each model. */
 #define SHOWN 10

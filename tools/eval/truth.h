@@ -5,8 +5,8 @@
 #ifndef SL_TOOLS_EVAL_TRUTH_H
 #define SL_TOOLS_EVAL_TRUTH_H
 
-#include "evaluate/overlap.h"
-#include "evaluate/runs.h"
+#include "tools/evaluate/overlap.h"
+#include "tools/evaluate/runs.h"
 
 G_BEGIN_DECLS
 

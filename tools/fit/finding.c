@@ -8,8 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/json.h"
-#include "base/picture.h"
+#include "core/base/json.h"
+#include "core/base/picture.h"
 #include "tools/interrupt.h"
 #include "tools/predict/progress.h"
 

@@ -4,8 +4,8 @@
 
 #include <glib/gstdio.h>
 
-#include "base/picture.h"
-#include "base/show.h"
+#include "core/base/picture.h"
+#include "core/base/show.h"
 #include "sightline/error.h"
 #include "tools/interrupt.h"
 #include "tools/quantize/drawn.h"

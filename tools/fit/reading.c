@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-#include "base/picture.h"
+#include "core/base/picture.h"
 #include "models/numbers.h"
 
 /* In the order in which equals are preferred. */

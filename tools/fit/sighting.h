@@ -5,7 +5,7 @@
 #ifndef SL_TOOLS_FIT_SIGHTING_H
 #define SL_TOOLS_FIT_SIGHTING_H
 
-#include "base/affine.h"
+#include "core/base/affine.h"
 #include "postprocess/decoder.h"
 
 G_BEGIN_DECLS

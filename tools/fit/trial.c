@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/thread_count.h"
+#include "core/base/thread_count.h"
 #include "core/runtime/session.h"
 #include "models/model.h"
 #include "predict/contractspec.h"

@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-#include "base/picture.h"
+#include "core/base/picture.h"
 #include "sightline/error.h"
 #include "tools/eval/contender.h"
 #include "tools/interrupt.h"

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "base/redact.h"
+#include "core/base/redact.h"
 #include "sightline/error.h"
 #include "plugins/camera/messages.h"
 #include "plugins/elements.h"

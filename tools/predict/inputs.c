@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/redact.h"
+#include "core/base/redact.h"
 #include "sightline/error.h"
 #include "models/model.h"
 

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/xxh64.h"
+#include "core/base/xxh64.h"
 #include "sightline/error.h"
 
 #define MOST_SHARDS 1000000

@@ -18,8 +18,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/json.h"
-#include "base/xxh64.h"
+#include "core/base/json.h"
+#include "core/base/xxh64.h"
 #include "sightline/error.h"
 #include "tools/predict/rows.h"
 

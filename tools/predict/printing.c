@@ -5,7 +5,7 @@
  */
 #include "tools/predict/printing.h"
 
-#include "base/show.h"
+#include "core/base/show.h"
 #include "tools/predict/rows.h"
 
 /* Values of a vector that are printed one a line. */

@@ -8,7 +8,7 @@
 #include <glib.h>
 #include <stdio.h>
 
-#include "predictions/prediction.h"
+#include "postprocess/predictions/prediction.h"
 
 G_BEGIN_DECLS
 

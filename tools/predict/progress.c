@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "base/show.h"
+#include "core/base/show.h"
 
 #define FIRST_AFTER G_USEC_PER_SEC
 #define INTERVAL (G_USEC_PER_SEC / 5)

@@ -6,8 +6,8 @@
 
 #include <string.h>
 
-#include "base/json.h"
-#include "base/show.h"
+#include "core/base/json.h"
+#include "core/base/show.h"
 #include "sightline/error.h"
 
 void

@@ -7,7 +7,7 @@
 
 #include <glib.h>
 
-#include "predictions/prediction.h"
+#include "postprocess/predictions/prediction.h"
 
 G_BEGIN_DECLS
 

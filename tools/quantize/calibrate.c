@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * `sightline calibrate`: a camera that is watched for minutes through quantize/quantize.h. A frame comes once, so one pass has to do; what is
+ * `sightline calibrate`: a camera that is watched for minutes through models/quantize/quantize.h. A frame comes once, so one pass has to do; what is
  * learned of it are the values that the model computes. Only frames that the two models are compared on are kept, as tensors in memory.
  */
-#include "quantize/quantize.h"
+#include "models/quantize/quantize.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "base/half.h"
-#include "base/thread_count.h"
+#include "core/base/half.h"
+#include "core/base/thread_count.h"
 #include "plugins/elements.h"
 #include "sightline/error.h"
 #include "tools/command.h"

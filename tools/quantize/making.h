@@ -6,7 +6,7 @@
 #ifndef SL_TOOLS_QUANTIZE_MAKING_H
 #define SL_TOOLS_QUANTIZE_MAKING_H
 
-#include "quantize/quantize.h"
+#include "models/quantize/quantize.h"
 
 G_BEGIN_DECLS
 

@@ -8,7 +8,7 @@
 #include <glib/gstdio.h>
 #include <math.h>
 
-#include "base/show.h"
+#include "core/base/show.h"
 #include "tools/interrupt.h"
 #include "tools/predict/drawing.h"
 #include "tools/quantize/drawn.h"

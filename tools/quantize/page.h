@@ -5,7 +5,7 @@
 #ifndef SL_TOOLS_QUANTIZE_PAGE_H
 #define SL_TOOLS_QUANTIZE_PAGE_H
 
-#include "quantize/quantize.h"
+#include "models/quantize/quantize.h"
 #include "tools/options.h"
 
 G_BEGIN_DECLS

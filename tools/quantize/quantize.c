@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * `sightline quantize`: pictures of a folder through quantize/quantize.h: twice to learn, then others to say what it cost.
+ * `sightline quantize`: pictures of a folder through models/quantize/quantize.h: twice to learn, then others to say what it cost.
  */
-#include "quantize/quantize.h"
+#include "models/quantize/quantize.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <unistd.h>
 
-#include "base/thread_count.h"
+#include "core/base/thread_count.h"
 #include "plugins/elements.h"
 #include "sightline/error.h"
 #include "tools/command.h"

@@ -4,8 +4,8 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "base/json.h"
-#include "base/show.h"
+#include "core/base/json.h"
+#include "core/base/show.h"
 
 static void
 print_agreement (const SlQuantizeReport *report)

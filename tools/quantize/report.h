@@ -3,7 +3,7 @@
 #ifndef SL_TOOLS_QUANTIZE_REPORT_H
 #define SL_TOOLS_QUANTIZE_REPORT_H
 
-#include "quantize/quantize.h"
+#include "models/quantize/quantize.h"
 
 G_BEGIN_DECLS
 

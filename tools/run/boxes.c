@@ -3,7 +3,7 @@
 #include "tools/run/boxes.h"
 
 #include "pipelines/description/build.h"
-#include "replay/recorder.h"
+#include "models/replay/recorder.h"
 #include "tools/run/log.h"
 #include "tools/run/notify.h"
 

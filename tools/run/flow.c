@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/percentile.h"
+#include "core/base/percentile.h"
 #include "plugins/camera/encoded.h"
 #include "plugins/meta/frame_meta.h"
 #include "plugins/report.h"

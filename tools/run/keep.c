@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "base/show.h"
+#include "core/base/show.h"
 #include "pipelines/description/build.h"
 #include "tools/run/log.h"
 

@@ -7,8 +7,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/show.h"
-#include "base/json.h"
+#include "core/base/show.h"
+#include "core/base/json.h"
 
 static gboolean json, journal;
 static void (*before_line) (gpointer);

@@ -11,9 +11,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/backoff.h"
-#include "base/redact.h"
-#include "base/show.h"
+#include "core/base/backoff.h"
+#include "core/base/redact.h"
+#include "core/base/show.h"
 #include "pipelines/description/build.h"
 #include "pipelines/supervise/bus.h"
 #include "pipelines/supervise/cameras.h"

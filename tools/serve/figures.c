@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/percentile.h"
+#include "core/base/percentile.h"
 
 /* Anyone may call himself another client with each request. */
 #define MOST_CLIENTS 4096

@@ -6,8 +6,8 @@
 #include <signal.h>
 #include <stdio.h>
 
-#include "base/secretfile.h"
-#include "remote/topics.h"
+#include "core/base/secretfile.h"
+#include "pipelines/remote/topics.h"
 #include "tools/command.h"
 #include "tools/interrupt.h"
 #include "tools/options.h"

@@ -3,9 +3,9 @@
 
 #include <string.h>
 
-#include "base/show.h"
+#include "core/base/show.h"
 #include "models/state.h"
-#include "remote/topics.h"
+#include "pipelines/remote/topics.h"
 #include "sightline/error.h"
 
 /* "ssd=models/a.tflite" -> "ssd" and "models/a.tflite"; a path alone gives the file's name without its extension. */

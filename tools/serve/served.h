@@ -6,9 +6,9 @@
 #define SL_TOOLS_SERVE_SERVED_H
 
 #include "models/model.h"
-#include "remote/broker.h"
-#include "remote/contract_json.h"
-#include "remote/message.h"
+#include "pipelines/remote/broker.h"
+#include "pipelines/remote/contract_json.h"
+#include "pipelines/remote/message.h"
 #include "tools/serve/figures.h"
 
 G_BEGIN_DECLS

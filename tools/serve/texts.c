@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Reports as JSON, and in Prometheus's text format. */
-#include "base/json.h"
+#include "core/base/json.h"
 #include "config.h"
 #include "tools/run/http/exposition.h"
 #include "tools/serve/report.h"

@@ -11,10 +11,10 @@
  */
 #include <string.h>
 
-#include "base/json.h"
-#include "base/show.h"
+#include "core/base/json.h"
+#include "core/base/show.h"
 #include "config.h"
-#include "remote/topics.h"
+#include "pipelines/remote/topics.h"
 #include "sightline/error.h"
 #include "tools/run/log.h"
 #include "tools/serve/jobs.h"

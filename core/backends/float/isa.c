@@ -2,7 +2,7 @@
 /* The instruction sets of this build, what each needs of the processor, and the one to use. */
 #include "core/backends/float/isa.h"
 
-#include "base/cpu.h"
+#include "core/base/cpu.h"
 
 /* The best last. The base set is what every processor of the architecture has: SSE2 on x86-64, NEON on 64-bit Arm. */
 static const struct

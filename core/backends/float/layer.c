@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/half.h"
+#include "core/base/half.h"
 #include "core/backends/float/layer.h"
 #include "core/ops/kernels/kernels.h"
 

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/half.h"
+#include "core/base/half.h"
 #include "core/backends/float/layer.h"
 
 /* How far a weight may be from a whole number of steps, as a part of itself: what is left of rounding a product and a quotient. */

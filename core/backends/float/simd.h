@@ -7,7 +7,7 @@
 #ifndef SL_CORE_BACKENDS_FLOAT_SIMD_H
 #define SL_CORE_BACKENDS_FLOAT_SIMD_H
 
-#include "base/unroll.h"
+#include "core/base/unroll.h"
 #include "core/backends/float/isa.h"
 
 #if defined(SL_FLOAT_FOR_AVX512) || defined(SL_FLOAT_FOR_FMA)

@@ -2,7 +2,7 @@
 /* The instruction sets of this build, what each needs of the processor, and the one to use. */
 #include "core/backends/int8/isa.h"
 
-#include "base/cpu.h"
+#include "core/base/cpu.h"
 
 #define AVX512 (SL_CPU_AVX2 | SL_CPU_AVX512)
 

@@ -14,7 +14,7 @@
 
 #include <glib.h>
 
-#include "base/unroll.h"
+#include "core/base/unroll.h"
 
 G_BEGIN_DECLS
 

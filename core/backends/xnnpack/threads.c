@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The threads of a session's XNNPACK runtimes: XNNPACK's own kind of pool. Other backends run on base/thread_pool.h. */
+/* The threads of a session's XNNPACK runtimes: XNNPACK's own kind of pool. Other backends run on core/base/thread_pool.h. */
 #include <pthreadpool.h>
 
 #include "sightline/error.h"

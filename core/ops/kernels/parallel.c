@@ -2,7 +2,7 @@
 /* Work cut into as many parts as there are threads, or fewer where parts would get small. */
 #include "core/ops/kernels/parallel.h"
 
-#include "base/thread_pool.h"
+#include "core/base/thread_pool.h"
 
 /* A part of the smallest size that kernels ask for takes about as long, microseconds. */
 #define PART_US 10

@@ -3,7 +3,7 @@
  * QUANTIZE, DEQUANTIZE and CAST. Between 8-bit values of one type QUANTIZE is XNNPACK's: the ratio of scales in 8
  * fractional bits, rounded half up; between other types, and outside the range XNNPACK accepts, it is TensorFlow Lite's.
  */
-#include "base/half.h"
+#include "core/base/half.h"
 #include "core/ops/kernels/fixedpoint.h"
 #include "core/ops/kernels/kernels.h"
 #include "core/ops/kernels/parallel.h"

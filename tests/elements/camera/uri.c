@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "base/redact.h"
+#include "core/base/redact.h"
 
 static const struct
 {

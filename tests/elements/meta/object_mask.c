@@ -11,8 +11,8 @@
 #include "plugins/elements.h"
 #include "plugins/meta/frame_meta.h"
 #include "plugins/meta/object_mask.h"
-#include "predictions/object_mask_map.h"
-#include "predictions/mapper.h"
+#include "postprocess/predictions/object_mask_map.h"
+#include "postprocess/predictions/mapper.h"
 #include "plugins/meta/region_predictions.h"
 #include "tests/elements/support.h"
 #ifdef SL_HAVE_SEGMENTATION_MTD

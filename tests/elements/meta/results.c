@@ -10,7 +10,7 @@
 #include "plugins/meta/mask_meta.h"
 #include "plugins/meta/region_predictions.h"
 #include "predict/predictions_private.h"
-#include "predictions/mapper.h"
+#include "postprocess/predictions/mapper.h"
 #include "sightline/predictions.h"
 #include "tests/elements/support.h"
 

@@ -6,7 +6,7 @@
 #ifndef SL_TESTS_ELEMENTS_RECORD_SUPPORT_H
 #define SL_TESTS_ELEMENTS_RECORD_SUPPORT_H
 
-#include "predictions/analysis.h"
+#include "postprocess/predictions/analysis.h"
 #include "tests/elements/support.h"
 
 G_BEGIN_DECLS

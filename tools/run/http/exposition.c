@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "tools/run/http/exposition.h"
 
-#include "base/json.h"
-#include "base/show.h"
+#include "core/base/json.h"
+#include "core/base/show.h"
 #include "config.h"
 
 static void

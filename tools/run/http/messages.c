@@ -2,7 +2,7 @@
 /* Messages are kept as the JSON that is asked for. */
 #include "tools/run/http/messages.h"
 
-#include "base/json.h"
+#include "core/base/json.h"
 
 struct _SlMessages
 {

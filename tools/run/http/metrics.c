@@ -5,8 +5,8 @@
  */
 #include <string.h>
 
-#include "base/json.h"
-#include "base/show.h"
+#include "core/base/json.h"
+#include "core/base/show.h"
 #include "tools/run/http/exposition.h"
 #include "tools/run/http/texts.h"
 

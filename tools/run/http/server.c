@@ -8,8 +8,8 @@
 
 #include <string.h>
 
-#include "base/secretfile.h"
-#include "base/show.h"
+#include "core/base/secretfile.h"
+#include "core/base/show.h"
 #include "sightline/error.h"
 #include "tools/run/http/gate.h"
 #include "tools/run/http/listen.h"

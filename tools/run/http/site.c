@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "base/show.h"
+#include "core/base/show.h"
 #include "tools/run/http/page.h"
 #include "tools/run/http/texts.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The sets of loops and what each needs of the processor. */
-#include "base/cpu.h"
+#include "core/base/cpu.h"
 #include "core/ops/kernels/simd/loops.h"
 
 /* The best last. */

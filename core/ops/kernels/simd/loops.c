@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/half.h"
+#include "core/base/half.h"
 
 #if defined(__AVX2__)
 #include <immintrin.h>

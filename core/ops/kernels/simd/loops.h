@@ -87,7 +87,7 @@ typedef struct
  * @round: @out[i] = @in[i] / @scale within @lo and @hi, whole numbers below 2^22, rounded half to even, times @by; @lo for what is no number
  * @softmax: each row's exponentials, summed in single precision from the first to the last, times 1 / (sum * @scale), rounded half up
  * @turn: SL_TURNED rows of as many bytes to columns
- * @from_halves, @to_halves: as base/half.h converts one, but for the bits of what is no number
+ * @from_halves, @to_halves: as core/base/half.h converts one, but for the bits of what is no number
  * @weave: elements of 32 bits of 2 or 3 @planes in turn: @out[i * planes + p] = @in[p * stride + i]
  */
 typedef struct

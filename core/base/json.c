@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * JSON strings and numbers. Used for predictions and by the program's --json outputs. Whatever comes in, what
+ * goes out is valid UTF-8 and JSON, independent of the locale.
+ */
+#include "core/base/json.h"
+
+#include <math.h>
+
+#include "core/base/show.h"
+
+void
+sl_json_append_printf (GString *out, const char *format, ...)
+{
+  char text[256];
+  va_list args;
+  va_start (args, format);
+  g_vsnprintf (text, sizeof text, format, args);
+  va_end (args);
+  g_string_append (out, text);
+}
+
+static void
+append_escaped (GString *out, gunichar c)
+{
+  switch (c) {
+    case '"':
+      g_string_append (out, "\\\"");
+      break;
+    case '\\':
+      g_string_append (out, "\\\\");
+      break;
+    case '\n':
+      g_string_append (out, "\\n");
+      break;
+    case '\r':
+      g_string_append (out, "\\r");
+      break;
+    case '\t':
+      g_string_append (out, "\\t");
+      break;
+    default:
+      if (!sl_is_plain (c))
+        sl_json_append_printf (out, "\\u%04x", (guint) c);
+      else
+        g_string_append_unichar (out, c);
+  }
+}
+
+void
+sl_json_append_string (GString *out, const char *text)
+{
+  if (text == NULL) {
+    g_string_append (out, "null");
+    return;
+  }
+  g_string_append_c (out, '"');
+  while (*text != '\0')
+    append_escaped (out, sl_utf8_next (&text));
+  g_string_append_c (out, '"');
+}
+
+void
+sl_json_append_double (GString *out, double value, guint digits)
+{
+  char format[8], text[G_ASCII_DTOSTR_BUF_SIZE];
+  g_snprintf (format, sizeof format, "%%.%ug", MIN (digits, 17));
+  g_string_append (out, isfinite (value) ? g_ascii_formatd (text, sizeof text, format, value) : "null");
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What this build keeps: everything, or what the models need that the meson option operators names (kept_list.h, which meson writes of
+ * `sightline inspect --needs`). Tables ask for each row; what no table refers to, the linker drops.
+ */
+#ifndef SL_BASE_KEPT_H
+#define SL_BASE_KEPT_H
+
+#include "core/base/kept_list.h"
+
+/* A line of kept_list.h is "#define SL_KEEP_operator_ADD 0,": its comma makes the 1 behind it the second argument. */
+#define SL_SECOND_ARGUMENT(first, second, ...) second
+#define SL_IS_KEPT(...) SL_SECOND_ARGUMENT (__VA_ARGS__)
+
+/** SL_KEEPS: 1 or 0, constant, also for the preprocessor: whether this build has what is called @name of a @kind: reader, operator, onnx (a row of
+ *  that reader's table), backend, runtime. */
+#define SL_KEEPS(kind, name) (SL_IS_KEPT (SL_KEEP_##kind##_all 1, 0, 0) || SL_IS_KEPT (SL_KEEP_##kind##_##name 1, 0, 0))
+
+/** What to do, in messages. */
+#define SL_LEFT_OUT "is left out of this build: build it with this model in meson's option operators, or without that option"
+
+#endif

@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The least squares are searched on histograms: values inside a range are off by a uniform error of one step, values outside by their
+ * distance from its edge. The edges are moved in turn until neither gains. A histogram of one pass covers more than the limits so far, so that
+ * it grows seldom, and is fitted to them at the end.
+ */
+#include "models/quantize/ranges.h"
+
+#include <math.h>
+
+/* Places of an edge that are tried, in equal parts from 0 to the extreme, and rounds of both edges. */
+#define PLACES 64
+#define ROUNDS 3
+#define STEPS 255.0
+/* What a histogram that grows covers, of its new limit. */
+#define AHEAD 1.25
+
+struct _SlRanges
+{
+  SlGraph *graph;
+  GArray *tensors; /* of SlObserved, by tensor */
+  GArray *spans;   /* (nullable): of SlRange, by tensor: what the histograms of one pass cover */
+  guint64 pictures;
+};
+
+static gboolean
+is_observed (const SlGraph *graph, gint32 tensor)
+{
+  const SlTensor *t = sl_graph_tensor (graph, tensor);
+  return t->dtype == SL_DTYPE_F32 && t->data == NULL;
+}
+
+SlRanges *
+sl_ranges_new (SlGraph *graph)
+{
+  SlRanges *ranges = g_new0 (SlRanges, 1);
+  ranges->graph = graph;
+  ranges->tensors = g_array_new (FALSE, TRUE, sizeof (SlObserved));
+  g_array_set_size (ranges->tensors, sl_graph_n_tensors (graph));
+  return ranges;
+}
+
+void
+sl_ranges_free (SlRanges *ranges)
+{
+  if (ranges == NULL)
+    return;
+  for (guint i = 0; i < ranges->tensors->len; i++) {
+    g_free (g_array_index (ranges->tensors, SlObserved, i).bins);
+    g_free (g_array_index (ranges->tensors, SlObserved, i).means);
+    g_free (g_array_index (ranges->tensors, SlObserved, i).variances);
+  }
+  g_array_unref (ranges->tensors);
+  g_clear_pointer (&ranges->spans, g_array_unref);
+  g_free (ranges);
+}
+
+static gsize
+elements_of (const SlTensor *tensor)
+{
+  return tensor->bytes / sizeof (gfloat);
+}
+
+static guint
+channels_of (const SlTensor *tensor)
+{
+  return tensor->rank > 0 ? (guint) tensor->dims[tensor->rank - 1] : 1;
+}
+
+/* (nullable): what the last run left in @tensor, where it is observed. */
+static const gfloat *
+values_of (const SlRanges *ranges, const SlTape *tape, guint tensor)
+{
+  return is_observed (ranges->graph, (gint32) tensor) ? sl_tape_data (tape, (gint32) tensor) : NULL;
+}
+
+static void
+widen (SlRange *range, const gfloat *values, gsize n)
+{
+  gfloat low = 0, high = 0;
+  for (gsize k = 0; k < n; k++) {
+    low = values[k] < low ? values[k] : low;
+    high = values[k] > high ? values[k] : high;
+  }
+  range->low = MIN (range->low, (gdouble) low);
+  range->high = MAX (range->high, (gdouble) high);
+}
+
+void
+sl_ranges_limits (SlRanges *ranges, const SlTape *tape)
+{
+  for (guint i = 0; i < ranges->tensors->len; i++) {
+    const gfloat *values = values_of (ranges, tape, i);
+    if (values != NULL)
+      widen (&g_array_index (ranges->tensors, SlObserved, i).range, values, elements_of (sl_graph_tensor (ranges->graph, (gint32) i)));
+  }
+}
+
+static guint
+bin_of (gfloat value, gfloat low, gfloat per)
+{
+  const gfloat place = (value - low) * per;
+  return place > 0 ? MIN ((guint) MIN (place, (gfloat) SL_RANGE_BINS), SL_RANGE_BINS - 1) : 0;
+}
+
+/* How many bins a value passes that goes up by 1. */
+static gfloat
+bins_per (SlRange range)
+{
+  const gdouble width = range.high - range.low;
+  return width > 0 ? (gfloat) (SL_RANGE_BINS / width) : 0;
+}
+
+/* @over: what the histogram covers */
+static void
+count (SlObserved *seen, SlRange over, const gfloat *values, gsize n, guint channels)
+{
+  const gfloat low = (gfloat) over.low, per = bins_per (over);
+  if (seen->bins == NULL) {
+    seen->bins = g_new0 (guint64, SL_RANGE_BINS);
+    seen->means = g_new0 (gdouble, channels);
+    seen->variances = g_new0 (gdouble, channels);
+  }
+  for (gsize row = 0; row < n; row += channels) {
+    for (guint c = 0; c < channels; c++) {
+      const gfloat value = values[row + c];
+      seen->bins[bin_of (value, low, per)]++;
+      seen->means[c] += (gdouble) value / (gdouble) (n / channels);
+      seen->variances[c] += (gdouble) value * (gdouble) value / (gdouble) (n / channels);
+    }
+  }
+}
+
+void
+sl_ranges_count (SlRanges *ranges, const SlTape *tape)
+{
+  ranges->pictures++;
+  for (guint i = 0; i < ranges->tensors->len; i++) {
+    const SlTensor *tensor = sl_graph_tensor (ranges->graph, (gint32) i);
+    const gfloat *values = values_of (ranges, tape, i);
+    SlObserved *seen = &g_array_index (ranges->tensors, SlObserved, i);
+    if (values != NULL)
+      count (seen, seen->range, values, elements_of (tensor), channels_of (tensor));
+  }
+}
+
+static gdouble
+bin_centre (SlRange range, guint bin)
+{
+  return range.low + (range.high - range.low) * ((gdouble) bin + 0.5) / SL_RANGE_BINS;
+}
+
+/* Makes the histogram over @from one over @to. */
+static void
+refit (SlObserved *seen, SlRange from, SlRange to)
+{
+  guint64 *bins = g_new0 (guint64, SL_RANGE_BINS);
+  for (guint i = 0; i < SL_RANGE_BINS; i++)
+    bins[bin_of ((gfloat) bin_centre (from, i), (gfloat) to.low, bins_per (to))] += seen->bins[i];
+  g_free (seen->bins);
+  seen->bins = bins;
+}
+
+/* Has the histogram over @span cover the limits that @seen has now. Infinity is covered by nothing. */
+static void
+grow (SlObserved *seen, SlRange *span)
+{
+  const SlRange before = *span;
+  if (!isfinite (seen->range.low) || !isfinite (seen->range.high))
+    return;
+  span->low = seen->range.low < span->low ? AHEAD * seen->range.low : span->low;
+  span->high = seen->range.high > span->high ? AHEAD * seen->range.high : span->high;
+  if (seen->bins != NULL && (span->low < before.low || span->high > before.high))
+    refit (seen, before, *span);
+}
+
+void
+sl_ranges_once (SlRanges *ranges, const SlTape *tape)
+{
+  if (ranges->spans == NULL) {
+    ranges->spans = g_array_new (FALSE, TRUE, sizeof (SlRange));
+    g_array_set_size (ranges->spans, ranges->tensors->len);
+  }
+  ranges->pictures++;
+  for (guint i = 0; i < ranges->tensors->len; i++) {
+    const SlTensor *tensor = sl_graph_tensor (ranges->graph, (gint32) i);
+    const gfloat *values = values_of (ranges, tape, i);
+    SlObserved *seen = &g_array_index (ranges->tensors, SlObserved, i);
+    SlRange *span = &g_array_index (ranges->spans, SlRange, i);
+    if (values == NULL)
+      continue;
+    widen (&seen->range, values, elements_of (tensor));
+    grow (seen, span);
+    count (seen, *span, values, elements_of (tensor), channels_of (tensor));
+  }
+}
+
+void
+sl_ranges_end (SlRanges *ranges)
+{
+  for (guint i = 0; i < ranges->tensors->len; i++) {
+    SlObserved *seen = &g_array_index (ranges->tensors, SlObserved, i);
+    gboolean finite = TRUE;
+    for (guint c = 0; seen->means != NULL && c < channels_of (sl_graph_tensor (ranges->graph, (gint32) i)); c++) {
+      seen->means[c] /= (gdouble) ranges->pictures;
+      seen->variances[c] = MAX (seen->variances[c] / (gdouble) ranges->pictures - seen->means[c] * seen->means[c], 0);
+      finite = finite && isfinite (seen->means[c]);
+    }
+    /* No scale suits infinity, or what is no number. */
+    if (!finite)
+      g_clear_pointer (&seen->bins, g_free);
+    else if (ranges->spans != NULL && seen->bins != NULL)
+      refit (seen, g_array_index (ranges->spans, SlRange, i), seen->range);
+  }
+}
+
+const SlObserved *
+sl_ranges_get (const SlRanges *ranges, gint32 tensor)
+{
+  const SlObserved *seen = &g_array_index (ranges->tensors, SlObserved, tensor);
+  return seen->bins != NULL ? seen : NULL;
+}
+
+/* Squared error of the values of @seen in @range, behind @curve. */
+static gdouble
+error_of (const SlObserved *seen, SlRange range, SlCurve curve)
+{
+  const gdouble step = (range.high - range.low) / STEPS, inner = step * step / 12;
+  gdouble error = 0;
+  for (guint i = 0; i < SL_RANGE_BINS; i++) {
+    if (seen->bins[i] == 0)
+      continue;
+    const gdouble x = bin_centre (seen->range, i), edge = CLAMP (x, range.low, range.high);
+    gdouble off = x - edge, slope = 1;
+    if (curve != NULL) {
+      off = x != edge ? curve (x) - curve (edge) : 0;
+      slope = step > 0 ? (curve (edge + step / 2) - curve (edge - step / 2)) / step : 1;
+    }
+    error += (gdouble) seen->bins[i] * (off * off + inner * slope * slope);
+  }
+  return error;
+}
+
+static gdouble
+error_of_all (const SlObserved *const *observed, guint n, SlRange range, SlCurve curve)
+{
+  gdouble error = 0;
+  for (guint i = 0; i < n; i++)
+    error += error_of (observed[i], range, curve);
+  return error;
+}
+
+gdouble
+sl_ranges_noise (const SlObserved *observed, SlRange range)
+{
+  guint64 all = 0;
+  for (guint i = 0; i < SL_RANGE_BINS; i++)
+    all += observed->bins[i];
+  return error_of (observed, range, NULL) / (gdouble) MAX (all, 1);
+}
+
+static SlRange
+least_squares (const SlObserved *const *observed, guint n, SlRange whole, SlCurve curve)
+{
+  SlRange best = whole;
+  gdouble least = error_of_all (observed, n, best, curve);
+  for (guint round = 0; round < ROUNDS; round++) {
+    const SlRange before = best;
+    for (guint k = 0; k < 2 * PLACES; k++) {
+      const gdouble part = (gdouble) (k / 2 + 1) / PLACES;
+      SlRange tried = best;
+      *(k % 2 == 0 ? &tried.high : &tried.low) = part * (k % 2 == 0 ? whole.high : whole.low);
+      const gdouble error = tried.high > tried.low ? error_of_all (observed, n, tried, curve) : INFINITY;
+      if (error < least) {
+        least = error;
+        best = tried;
+      }
+    }
+    if (before.low == best.low && before.high == best.high)
+      break;
+  }
+  return best;
+}
+
+/* The share of @percent of the values of one tensor, the rest cut off at both ends alike. */
+static SlRange
+percentile (const SlObserved *seen, gdouble percent)
+{
+  guint64 all = 0, below = 0, above = 0;
+  guint first = 0, last = SL_RANGE_BINS - 1;
+  for (guint i = 0; i < SL_RANGE_BINS; i++)
+    all += seen->bins[i];
+  const gdouble cut = (gdouble) all * (100 - percent) / 200;
+  while (first < last && (gdouble) (below + seen->bins[first]) <= cut)
+    below += seen->bins[first++];
+  while (last > first && (gdouble) (above + seen->bins[last]) <= cut)
+    above += seen->bins[last--];
+  const gdouble bin = (seen->range.high - seen->range.low) / SL_RANGE_BINS;
+  return (SlRange){ MIN (seen->range.low + bin * first, 0), MAX (seen->range.low + bin * (last + 1), 0) };
+}
+
+SlRange
+sl_ranges_choose (const SlObserved *const *observed, guint n, SlRangeMethod method, gdouble percent, SlCurve curve)
+{
+  SlRange whole = { 0, 0 };
+  for (guint i = 0; i < n; i++) {
+    const SlRange range = method == SL_RANGE_PERCENTILE ? percentile (observed[i], percent) : observed[i]->range;
+    whole.low = MIN (whole.low, range.low);
+    whole.high = MAX (whole.high, range.high);
+  }
+  return method == SL_RANGE_MSE ? least_squares (observed, n, whole, curve) : whole;
+}

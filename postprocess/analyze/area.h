@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * A region in pixels: the questions that are asked of it for each object. Edges on the frame's border are no edges: whoever is there
+ * does not leave the picture through them.
+ */
+#ifndef SL_ANALYZE_AREA_H
+#define SL_ANALYZE_AREA_H
+
+#include "postprocess/analyze/regions.h"
+
+G_BEGIN_DECLS
+
+typedef struct
+{
+  guint n;
+  SlRegionPoint points[SL_REGION_MOST_POINTS];
+  gboolean on_border[SL_REGION_MOST_POINTS]; /* the edge from the point before to this one */
+  gdouble left, top, right, bottom;          /* around it, with the margin */
+  gdouble margin;                            /* pixels beyond an edge where a point is surely outside */
+  gdouble inner_margin;                      /* where it is surely inside; less in narrow zones */
+  gdouble width, height;                     /* of the frame */
+} SlArea;
+
+/** sl_area_init: @region in a frame of @width x @height. @margin: 0..1 of the shorter side */
+void sl_area_init (SlArea *area, const SlRegion *region, gint width, gint height, gdouble margin);
+/** sl_area_side: of a zone: 1 = @point is surely inside, -1 = surely outside, 0 = near an edge. */
+gint sl_area_side (const SlArea *area, SlRegionPoint point);
+/** sl_area_passes: of a line: 1 = the way from @from to @to goes through it from its left to its right, -1 = the other way, 0 = it does not. */
+gint sl_area_passes (const SlArea *area, SlRegionPoint from, SlRegionPoint to);
+/** sl_area_beside: of a line, however long it were: 1 = @point is surely on its right, -1 = surely on its left, 0 = near. */
+gint sl_area_beside (const SlArea *area, SlRegionPoint point);
+
+G_END_DECLS
+
+#endif

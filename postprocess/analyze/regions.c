@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Descriptions of regions: groups, keys, points. */
+#include "postprocess/analyze/regions.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "postprocess/analyze/geometry.h"
+#include "core/base/duration.h"
+#include "core/base/suggest.h"
+#include "sightline/error.h"
+
+/* Least area of a zone and least length of a line, of the frame's. */
+#define LEAST_AREA 1e-4
+#define LEAST_LENGTH 1e-2
+#define ZONE_PREFIX "zone "
+#define LINE_PREFIX "line "
+
+const char *const sl_anchor_names[SL_ANCHOR_DEFAULT] = { "bottom", "centre", "top", "left", "right" };
+
+static void
+region_clear (gpointer data)
+{
+  sl_class_filter_free (((SlRegion *) data)->classes);
+}
+
+SlRegions *
+sl_regions_new (void)
+{
+  SlRegions *regions = g_new0 (SlRegions, 1);
+  regions->list = g_array_new (FALSE, TRUE, sizeof (SlRegion));
+  g_array_set_clear_func (regions->list, region_clear);
+  return regions;
+}
+
+void
+sl_regions_free (SlRegions *regions)
+{
+  if (regions == NULL)
+    return;
+  g_array_unref (regions->list);
+  g_free (regions);
+}
+
+static gboolean fail (GError **error, const char *format, ...) G_GNUC_PRINTF (2, 3);
+
+static gboolean
+fail (GError **error, const char *format, ...)
+{
+  va_list args;
+  va_start (args, format);
+  g_autofree char *message = g_strdup_vprintf (format, args);
+  va_end (args);
+  g_set_error_literal (error, SL_ERROR, SL_ERROR_ARGUMENT, message);
+  return FALSE;
+}
+
+gboolean
+sl_regions_is_group (const char *group)
+{
+  return g_str_has_prefix (group, ZONE_PREFIX) || g_str_has_prefix (group, LINE_PREFIX);
+}
+
+static SlRegion *
+find_region (SlRegions *regions, SlRegionKind kind, const char *name)
+{
+  for (guint i = 0; i < regions->list->len; i++) {
+    SlRegion *region = &g_array_index (regions->list, SlRegion, i);
+    if (region->kind == kind && strcmp (region->name, name) == 0)
+      return region;
+  }
+  return NULL;
+}
+
+gboolean
+sl_region_is_of (const SlRegion *region, const char *group)
+{
+  g_autofree char *name = sl_regions_is_group (group) ? g_strstrip (g_strdup (group + strlen (ZONE_PREFIX))) : NULL;
+  return name != NULL && g_str_has_prefix (group, sl_region_kind_name (region->kind)) && strcmp (name, region->name) == 0;
+}
+
+/* The region of @group, which is made when it is new. */
+static SlRegion *
+open_region (SlRegions *regions, const char *group, GError **error)
+{
+  const SlRegionKind kind = g_str_has_prefix (group, ZONE_PREFIX) ? SL_REGION_ZONE : SL_REGION_LINE;
+  g_autofree char *name = NULL;
+  if (!sl_regions_is_group (group)) {
+    fail (error, "[%s]: unknown group; expected [zone NAME] or [line NAME]", group);
+    return NULL;
+  }
+  name = g_strstrip (g_strdup (group + strlen (ZONE_PREFIX)));
+  SlRegion *known = find_region (regions, kind, name);
+  if (known != NULL)
+    return known;
+  if (*name == '\0' || strlen (name) > SL_REGION_NAME_MAX || !g_utf8_validate (name, -1, NULL) || strpbrk (name, ";[]\n") != NULL)
+    fail (error, "[%s]: expected a name of 1 to %d bytes of UTF-8 without ';' behind '%s'", group, SL_REGION_NAME_MAX,
+          sl_region_kind_name (kind));
+  else if (regions->list->len >= SL_REGIONS_MOST)
+    fail (error, "[%s]: more than %d zones and lines", group, SL_REGIONS_MOST);
+  else {
+    const SlRegion fresh = { .kind = kind, .name = g_intern_string (name), .anchor = SL_ANCHOR_DEFAULT };
+    g_array_append_val (regions->list, fresh);
+    return &g_array_index (regions->list, SlRegion, regions->list->len - 1);
+  }
+  return NULL;
+}
+
+/* One number of 0..1 at *@at, which goes behind it and what separates it from the next. */
+static gboolean
+take_number (const char **at, gdouble *number)
+{
+  char *end = NULL;
+  if (!g_ascii_isdigit (**at) && **at != '.')
+    return FALSE;
+  *number = g_ascii_strtod (*at, &end);
+  if (end == *at || !(*number >= 0 && *number <= 1))
+    return FALSE;
+  *at = end + strspn (end, ", \t");
+  return *at > end || *end == '\0';
+}
+
+static gboolean
+is_same (const SlRegionPoint *a, const SlRegionPoint *b)
+{
+  return a->x == b->x && a->y == b->y;
+}
+
+static gboolean
+set_points (SlRegion *region, const char *value, GError **error)
+{
+  const char *at = value + strspn (value, " \t");
+  guint n = 0;
+  while (*at != '\0') {
+    SlRegionPoint point;
+    if (!take_number (&at, &point.x) || !take_number (&at, &point.y))
+      return fail (error, "expected points x,y of numbers from 0 to 1, such as 0.1,0.2 0.5,0.2 0.5,0.9, got '%s' in '%s'", at, value);
+    if (n == SL_REGION_MOST_POINTS)
+      return fail (error, "more than %d points", SL_REGION_MOST_POINTS);
+    region->points[n++] = point;
+  }
+  if (region->kind == SL_REGION_ZONE && n > 3 && is_same (&region->points[0], &region->points[n - 1]))
+    n--; /* a closed ring */
+  region->n_points = n;
+  return TRUE;
+}
+
+static gboolean
+set_classes (SlRegion *region, const char *value, GError **error)
+{
+  SlClassFilter *classes;
+  if (!sl_class_filter_parse (value, &classes, error))
+    return FALSE;
+  sl_class_filter_free (region->classes);
+  region->classes = classes;
+  return TRUE;
+}
+
+static gboolean
+set_anchor (SlRegion *region, const char *value, GError **error)
+{
+  for (guint i = 0; i < SL_ANCHOR_DEFAULT; i++)
+    if (strcmp (value, sl_anchor_names[i]) == 0) {
+      region->anchor = (SlAnchor) i;
+      return TRUE;
+    }
+  g_autofree char *hint = sl_suggest_text (value, sl_anchor_names, SL_ANCHOR_DEFAULT);
+  return fail (error, "unknown anchor '%s'%s", value, hint);
+}
+
+static const struct
+{
+  const char *key;
+  gboolean (*set) (SlRegion *region, const char *value, GError **error); /* NULL: a time, at @offset */
+  gsize offset;
+  gboolean lines; /* lines have it, too */
+} keys[] = {
+  { "points", set_points, 0, TRUE },
+  { "classes", set_classes, 0, TRUE },
+  { "anchor", set_anchor, 0, TRUE },
+  { "dwell-after", NULL, G_STRUCT_OFFSET (SlRegion, dwell_after), FALSE },
+  { "left-behind-after", NULL, G_STRUCT_OFFSET (SlRegion, left_behind_after), FALSE },
+  { "empty-after", NULL, G_STRUCT_OFFSET (SlRegion, empty_after), FALSE },
+};
+
+gboolean
+sl_regions_open (SlRegions *regions, const char *group, GError **error)
+{
+  return open_region (regions, group, error) != NULL;
+}
+
+gboolean
+sl_regions_set (SlRegions *regions, const char *group, const char *key, const char *value, GError **error)
+{
+  const char *known[G_N_ELEMENTS (keys)] = { NULL };
+  SlRegion *region = open_region (regions, group, error);
+  if (region == NULL)
+    return FALSE;
+  for (guint i = 0; i < G_N_ELEMENTS (keys); i++) {
+    if (region->kind == SL_REGION_LINE && !keys[i].lines)
+      continue;
+    known[i] = keys[i].key;
+    if (strcmp (key, keys[i].key) != 0)
+      continue;
+    if (keys[i].set != NULL)
+      return keys[i].set (region, value, error);
+    return sl_duration_parse (value, G_STRUCT_MEMBER_P (region, keys[i].offset))
+           || fail (error, "expected " SL_DURATION_EXPECTED ", got '%s'", value);
+  }
+  g_autofree char *hint = sl_suggest_text (key, known, G_N_ELEMENTS (known));
+  return fail (error, "unknown key of a %s%s", sl_region_kind_name (region->kind), hint);
+}
+
+/* Two sides without a corner in common that meet; TRUE with their numbers, from 1. */
+static gboolean
+find_crossing (const SlRegion *region, guint *first, guint *second)
+{
+  const guint n = region->n_points;
+  for (guint i = 0; i < n; i++)
+    for (guint k = i + 2; k < n && !(i == 0 && k == n - 1); k++)
+      if (sl_segments_cross (region->points[i], region->points[i + 1], region->points[k], region->points[(k + 1) % n])) {
+        *first = i + 1;
+        *second = k + 1;
+        return TRUE;
+      }
+  return FALSE;
+}
+
+static gboolean
+check_zone (const SlRegion *region, GError **error)
+{
+  guint first, second;
+  if (region->n_points < 3)
+    return fail (error, "[zone %s] points: expected at least 3 corners x,y of 0..1, got %u", region->name, region->n_points);
+  if (sl_polygon_area (region->points, region->n_points) < LEAST_AREA)
+    return fail (error, "[zone %s] points: the zone has no area; expected corners of 0..1 of the frame, in the order around it",
+                 region->name);
+  for (guint i = 1; i < region->n_points; i++)
+    if (is_same (&region->points[i - 1], &region->points[i]))
+      return fail (error, "[zone %s] points: corners %u and %u are the same", region->name, i, i + 1);
+  if (find_crossing (region, &first, &second))
+    return fail (error, "[zone %s] points: sides %u and %u cross; expected corners in the order around the zone", region->name, first,
+                 second);
+  return TRUE;
+}
+
+static gboolean
+check_line (const SlRegion *region, GError **error)
+{
+  if (region->n_points != 2)
+    return fail (error, "[line %s] points: expected 2 points x,y of 0..1, got %u", region->name, region->n_points);
+  if (hypot (region->points[1].x - region->points[0].x, region->points[1].y - region->points[0].y) >= LEAST_LENGTH)
+    return TRUE;
+  return fail (error, "[line %s] points: the line is shorter than %g of the frame", region->name, LEAST_LENGTH);
+}
+
+const SlRegion *
+sl_regions_find_fault (const SlRegions *regions, GError **error)
+{
+  for (guint i = 0; i < regions->list->len; i++) {
+    const SlRegion *region = &g_array_index (regions->list, SlRegion, i);
+    if (!(region->kind == SL_REGION_ZONE ? check_zone (region, error) : check_line (region, error)))
+      return region;
+  }
+  return NULL;
+}
+
+/* Takes what stands in front of the next entry's end, without its comment. @group: (inout) (nullable) */
+static gboolean
+parse_entry (SlRegions *regions, char *entry, char **group, GError **error)
+{
+  g_strstrip (entry);
+  if (*entry == '[') {
+    char *end = strchr (entry, ']');
+    if (end == NULL)
+      return fail (error, "'%s': expected ']' behind a group's name", entry);
+    g_free (*group);
+    *group = g_strndup (entry + 1, (gsize) (end - entry - 1));
+    entry = g_strchug (end + 1);
+    if (open_region (regions, *group, error) == NULL)
+      return FALSE;
+  }
+  if (*entry == '\0' || *entry == '#')
+    return TRUE;
+  char *equals = strchr (entry, '=');
+  if (*group == NULL || equals == NULL)
+    return fail (error, "'%s': expected %s", entry, *group == NULL ? "[zone NAME] or [line NAME] first" : "KEY=VALUE");
+  *equals = '\0';
+  const char *key = g_strstrip (entry), *value = g_strstrip (equals + 1);
+  if (sl_regions_set (regions, *group, key, value, error))
+    return TRUE;
+  g_prefix_error (error, "[%s] %s: ", *group, key);
+  return FALSE;
+}
+
+SlRegions *
+sl_regions_parse (const char *text, GError **error)
+{
+  g_autoptr (SlRegions) regions = sl_regions_new ();
+  g_autofree char *group = NULL;
+  while (*text != '\0') {
+    const gsize length = *text == '#' ? strcspn (text, "\n") : strcspn (text, "\n;");
+    g_autofree char *entry = g_strndup (text, length);
+    if (!parse_entry (regions, entry, &group, error))
+      return NULL;
+    text += length;
+    text += strspn (text, "\n; \t\r");
+  }
+  return sl_regions_find_fault (regions, error) == NULL ? g_steal_pointer (&regions) : NULL;
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Masks of single objects: from the model's grid to one over the object's region of the frame. Used by mapper.c, one thread
+ * at a time.
+ */
+#ifndef SL_PREDICTIONS_OBJECT_MASK_MAP_H
+#define SL_PREDICTIONS_OBJECT_MASK_MAP_H
+
+#include "postprocess/predictions/prediction.h"
+#include "postprocess/result.h"
+#include "postprocess/predictions/geometry.h"
+
+G_BEGIN_DECLS
+
+/** Cells of the masks of one frame: memory for SL_MAX_OBJECT_CELLS, taken when there is a first one. */
+typedef struct
+{
+  guint8 *cells;
+  guint used;
+} SlObjectMaskMap;
+
+/** sl_object_mask_share: how surely the point @x, @y, in 0..1 of the model's input, belongs to the object of @box; 0 outside of it, or
+ *  of a mask that is cut. */
+guint8 sl_object_mask_share (const SlInstanceMask *mask, const SlDetection *box, double x, double y);
+/** sl_object_mask_map_clear: also for a zeroed struct. */
+void sl_object_mask_map_clear (SlObjectMaskMap *map);
+/** sl_object_mask_map_run: @mask of @box as a grid over the pixels x, y, w, h of @object, its cells about as large as the model's;
+ *  what lies outside @box is 0, of masks that are cut what lies outside of them. @out has no cells where @mask has none, or there is no
+ *  room. Set used = 0 for a new frame. */
+void sl_object_mask_map_run (SlObjectMaskMap *map, const SlInstanceMask *mask, const SlDetection *box, const SlFrameGeometry *geometry,
+                             const SlObjectView *object, SlObjectMask *out);
+
+G_END_DECLS
+
+#endif

@@ -1,0 +1,386 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The tracker: predict, three rounds of matching, births and deaths. Two differences from the authors' program keep the ids of
+ * objects that pass behind others: lost objects are not removed because they overlap one that is seen, and what overlaps
+ * both goes rather to the one that is seen.
+ */
+#include "postprocess/predictions/track.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "postprocess/predictions/assignment.h"
+#include "postprocess/predictions/kalman.h"
+
+/* Overlap that boxes of new objects need with where they appeared first. */
+#define UNCONFIRMED_IOU 0.3
+/* What an overlap with a lost object counts, of one with an object seen in the last frame. */
+#define LOST_SHARE 0.8
+#define NONE G_MAXUINT
+
+#define MOST_OBJECTS (2 * SL_TRACK_MOST)
+G_STATIC_ASSERT (MOST_OBJECTS <= SL_ASSIGNMENT_MOST);
+
+const SlTrackSettings sl_track_defaults = {
+  .high = 0.5,
+  .low = 0.1,
+  .fresh = 0.5,
+  .iou = 0.2,
+  .low_iou = 0.5,
+  .max_age = 30,
+  .min_hits = 2,
+  .per_class = TRUE,
+};
+
+typedef struct
+{
+  SlKalmanBox box;
+  gfloat corners[4]; /* of @box, for matching */
+  double confidence;
+  guint32 key;
+  gint32 label_id, id; /* id 0: not confirmed */
+  guint64 since;
+  guint hits, unseen; /* frames */
+  guint seen_as;      /* its box of the frame in hand, or NONE */
+  gboolean lost;
+} Track;
+
+struct _SlTracker
+{
+  SlTrackSettings settings;
+  GArray *tracks;
+  gint32 next_id;
+  gboolean started;
+  SlAssignment assignment;
+  /* Of the frame in hand: indices of boxes and tracks that are still to be matched, and what matching needs. */
+  guint boxes[SL_TRACK_MOST], waiting[MOST_OBJECTS];
+  guint n_boxes, n_waiting;
+  guint late[SL_TRACK_MOST]; /* boxes below the high threshold */
+  guint n_late;
+  gfloat corners[SL_TRACK_MOST][4];
+  gint32 pairs[MOST_OBJECTS];
+  gint32 *gain;
+  gsize room;
+};
+
+SlTracker *
+sl_tracker_new (void)
+{
+  SlTracker *tracker = g_new0 (SlTracker, 1);
+  tracker->settings = sl_track_defaults;
+  tracker->tracks = g_array_new (FALSE, FALSE, sizeof (Track));
+  tracker->next_id = 1;
+  return tracker;
+}
+
+void
+sl_tracker_free (SlTracker *tracker)
+{
+  if (tracker == NULL)
+    return;
+  g_array_unref (tracker->tracks);
+  sl_assignment_clear (&tracker->assignment);
+  g_free (tracker->gain);
+  g_free (tracker);
+}
+
+void
+sl_tracker_reset (SlTracker *tracker)
+{
+  g_array_set_size (tracker->tracks, 0);
+  tracker->started = FALSE;
+}
+
+gint32
+sl_tracker_next_id (const SlTracker *tracker)
+{
+  return tracker->next_id;
+}
+
+void
+sl_tracker_set_next_id (SlTracker *tracker, gint32 next_id)
+{
+  tracker->next_id = MAX (next_id, 1);
+}
+
+void
+sl_tracker_configure (SlTracker *tracker, const SlTrackSettings *settings)
+{
+  tracker->settings = *settings;
+}
+
+guint
+sl_tracker_size (const SlTracker *tracker)
+{
+  return tracker->tracks->len;
+}
+
+static Track *
+track_at (const SlTracker *tracker, guint i)
+{
+  return &g_array_index (tracker->tracks, Track, i);
+}
+
+static gboolean
+is_box (const SlTrackBox *box)
+{
+  for (guint i = 0; i < 4; i++)
+    if (!(fabs (box->corners[i]) <= SL_TRACK_FARTHEST))
+      return FALSE;
+  return box->corners[2] - box->corners[0] >= SL_KALMAN_SMALLEST && box->corners[3] - box->corners[1] >= SL_KALMAN_SMALLEST
+         && !isnan (box->confidence);
+}
+
+static void
+centre_and_size (const SlTrackBox *box, double measured[4])
+{
+  for (guint i = 0; i < 2; i++) {
+    measured[i] = (box->corners[i] + box->corners[2 + i]) / 2;
+    measured[2 + i] = box->corners[2 + i] - box->corners[i];
+  }
+}
+
+static void
+set_corners (Track *track)
+{
+  double corners[4];
+  sl_kalman_box_corners (&track->box, corners);
+  for (guint i = 0; i < 4; i++)
+    track->corners[i] = (gfloat) corners[i];
+}
+
+/* Overlap above @least as a gain, 0 below. */
+static gint32
+overlap_gain (const gfloat a[4], const gfloat b[4], gfloat least)
+{
+  const gfloat w = MIN (a[2], b[2]) - MAX (a[0], b[0]), h = MIN (a[3], b[3]) - MAX (a[1], b[1]);
+  if (!(w > 0) || !(h > 0))
+    return 0;
+  const gfloat both = w * h, all = (a[2] - a[0]) * (a[3] - a[1]) + (b[2] - b[0]) * (b[3] - b[1]) - both;
+  const gfloat iou = all > 0 ? MIN (both / all, 1) : 0;
+  return iou > least ? 1 + (gint32) ((iou - least) * (SL_ASSIGNMENT_GAIN - 1)) : 0;
+}
+
+static void
+fill_gains (SlTracker *tracker, const SlTrackBox *boxes, double iou)
+{
+  const gsize needed = (gsize) tracker->n_waiting * tracker->n_boxes;
+  if (needed > tracker->room) {
+    tracker->room = MAX (needed, 2 * tracker->room);
+    g_free (tracker->gain);
+    tracker->gain = g_new (gint32, tracker->room);
+  }
+  for (guint t = 0; t < tracker->n_waiting; t++) {
+    const Track *track = track_at (tracker, tracker->waiting[t]);
+    gint32 *gain = tracker->gain + (gsize) t * tracker->n_boxes;
+    for (guint i = 0; i < tracker->n_boxes; i++) {
+      const guint b = tracker->boxes[i];
+      const gboolean alike = !tracker->settings.per_class || boxes[b].key == track->key;
+      const gint32 overlap = alike ? overlap_gain (track->corners, tracker->corners[b], (gfloat) iou) : 0;
+      gain[i] = track->lost && overlap > 0 ? 1 + (gint32) (LOST_SHARE * (overlap - 1)) : overlap;
+    }
+  }
+}
+
+static void
+see (Track *track, const SlTrackBox *boxes, guint b)
+{
+  const SlTrackBox *box = &boxes[b];
+  double measured[4];
+  centre_and_size (box, measured);
+  sl_kalman_box_update (&track->box, measured);
+  track->confidence = box->confidence;
+  track->key = box->key;
+  track->label_id = box->label_id;
+  track->hits++;
+  track->unseen = 0;
+  track->lost = FALSE;
+  track->seen_as = b;
+}
+
+/* Matches waiting tracks with boxes and takes those found out of both lists. */
+static void
+match_round (SlTracker *tracker, const SlTrackBox *boxes, double iou)
+{
+  guint n_left = 0;
+  if (tracker->n_waiting == 0 || tracker->n_boxes == 0)
+    return;
+  fill_gains (tracker, boxes, iou);
+  sl_assignment_solve (&tracker->assignment, tracker->gain, tracker->n_waiting, tracker->n_boxes, tracker->pairs);
+  for (guint t = 0; t < tracker->n_waiting; t++) {
+    if (tracker->pairs[t] < 0)
+      continue;
+    see (track_at (tracker, tracker->waiting[t]), boxes, tracker->boxes[tracker->pairs[t]]);
+    tracker->boxes[tracker->pairs[t]] = NONE;
+  }
+  for (guint i = 0; i < tracker->n_boxes; i++)
+    if (tracker->boxes[i] != NONE)
+      tracker->boxes[n_left++] = tracker->boxes[i];
+  tracker->n_boxes = n_left;
+}
+
+/* Whose turn it is: confirmed or new ones, and of these those seen until now or all. */
+static void
+wait_for (SlTracker *tracker, gboolean confirmed, gboolean lost)
+{
+  tracker->n_waiting = 0;
+  for (guint t = 0; t < tracker->tracks->len; t++) {
+    const Track *track = track_at (tracker, t);
+    if (track->seen_as == NONE && (track->id != 0) == confirmed && (lost || !track->lost))
+      tracker->waiting[tracker->n_waiting++] = t;
+  }
+}
+
+/* Moves objects @steps frames on; those unseen for too long until now stay behind. */
+static void
+predict (SlTracker *tracker, guint steps)
+{
+  const guint most = (guint) tracker->settings.max_age + 1;
+  guint kept = 0;
+  for (guint t = 0; t < tracker->tracks->len; t++) {
+    Track *track = track_at (tracker, t);
+    if (steps > most - MIN (track->unseen, most))
+      continue;
+    for (guint i = 0; i < steps; i++)
+      sl_kalman_box_predict (&track->box, track->lost);
+    track->unseen += steps;
+    track->seen_as = NONE;
+    set_corners (track);
+    if (kept != t)
+      *track_at (tracker, kept) = *track;
+    kept++;
+  }
+  g_array_set_size (tracker->tracks, kept);
+}
+
+/* Lets go of those unseen for too long, and of new ones missed where somebody looked. */
+static void
+bury (SlTracker *tracker, gboolean looked)
+{
+  guint kept = 0;
+  for (guint t = 0; t < tracker->tracks->len; t++) {
+    Track *track = track_at (tracker, t);
+    const gboolean missed = looked && track->seen_as == NONE;
+    if (track->unseen > (guint) tracker->settings.max_age || (missed && track->id == 0))
+      continue;
+    track->lost = track->lost || missed;
+    if (kept != t)
+      *track_at (tracker, kept) = *track;
+    kept++;
+  }
+  g_array_set_size (tracker->tracks, kept);
+}
+
+static void
+confirm (SlTracker *tracker, Track *track)
+{
+  if (track->id != 0 || (tracker->started && track->hits < (guint) tracker->settings.min_hits))
+    return;
+  track->id = tracker->next_id;
+  tracker->next_id = tracker->next_id < G_MAXINT32 ? tracker->next_id + 1 : 1;
+}
+
+static void
+add_tracks (SlTracker *tracker, const SlTrackBox *boxes, guint64 time)
+{
+  for (guint i = 0; i < tracker->n_boxes && tracker->tracks->len < MOST_OBJECTS; i++) {
+    const SlTrackBox *box = &boxes[tracker->boxes[i]];
+    Track track = {
+      .confidence = box->confidence, .key = box->key, .label_id = box->label_id, .since = time, .hits = 1, .seen_as = tracker->boxes[i]
+    };
+    double measured[4];
+    if (box->confidence < MAX (tracker->settings.fresh, tracker->settings.high))
+      continue;
+    centre_and_size (box, measured);
+    sl_kalman_box_init (&track.box, measured);
+    set_corners (&track);
+    g_array_append_val (tracker->tracks, track);
+  }
+}
+
+/* Sorts boxes into confident and unsure ones. */
+static void
+sort_boxes (SlTracker *tracker, const SlTrackBox *boxes, guint n)
+{
+  tracker->n_boxes = tracker->n_late = 0;
+  for (guint b = 0; b < n; b++) {
+    if (!is_box (&boxes[b]))
+      continue;
+    for (guint i = 0; i < 4; i++)
+      tracker->corners[b][i] = (gfloat) boxes[b].corners[i];
+    if (boxes[b].confidence >= tracker->settings.high)
+      tracker->boxes[tracker->n_boxes++] = b;
+    else if (boxes[b].confidence >= tracker->settings.low)
+      tracker->late[tracker->n_late++] = b;
+  }
+}
+
+static void
+report (SlTracker *tracker, const SlTrackBox *boxes, guint n, SlTrackMatch *matches)
+{
+  for (guint b = 0; b < n; b++)
+    matches[b] = (SlTrackMatch){ is_box (&boxes[b]) && boxes[b].confidence < tracker->settings.high ? SL_TRACK_UNSURE : 0, 0 };
+  for (guint t = 0; t < tracker->tracks->len; t++) {
+    Track *track = track_at (tracker, t);
+    if (track->seen_as == NONE)
+      continue;
+    confirm (tracker, track);
+    matches[track->seen_as] = (SlTrackMatch){ track->id, track->since };
+  }
+}
+
+/* Unsure boxes for objects that were seen until now and found nothing better; the other boxes left wait meanwhile. */
+static void
+match_unsure (SlTracker *tracker, const SlTrackBox *boxes)
+{
+  guint rest[SL_TRACK_MOST];
+  const guint n_rest = tracker->n_boxes;
+  memcpy (rest, tracker->boxes, n_rest * sizeof *rest);
+  memcpy (tracker->boxes, tracker->late, tracker->n_late * sizeof *rest);
+  tracker->n_boxes = tracker->n_late;
+  wait_for (tracker, TRUE, FALSE);
+  match_round (tracker, boxes, tracker->settings.low_iou);
+  memcpy (tracker->boxes, rest, n_rest * sizeof *rest);
+  tracker->n_boxes = n_rest;
+}
+
+void
+sl_tracker_update (SlTracker *tracker, const SlTrackBox *boxes, guint n, guint steps, guint64 time, SlTrackMatch *matches)
+{
+  for (guint b = SL_TRACK_MOST; b < n; b++)
+    matches[b] = (SlTrackMatch){ 0, 0 };
+  n = MIN (n, SL_TRACK_MOST);
+  predict (tracker, MAX (steps, 1));
+  sort_boxes (tracker, boxes, n);
+  wait_for (tracker, TRUE, TRUE);
+  match_round (tracker, boxes, tracker->settings.iou);
+  match_unsure (tracker, boxes);
+  wait_for (tracker, FALSE, TRUE);
+  match_round (tracker, boxes, UNCONFIRMED_IOU);
+  bury (tracker, TRUE);
+  add_tracks (tracker, boxes, time);
+  report (tracker, boxes, n, matches);
+  tracker->started = tracker->started || tracker->tracks->len > 0;
+}
+
+void
+sl_tracker_skip (SlTracker *tracker, guint steps)
+{
+  predict (tracker, MAX (steps, 1));
+  bury (tracker, FALSE);
+}
+
+guint
+sl_tracker_expect (const SlTracker *tracker, SlTracked *out, guint room)
+{
+  guint n = 0;
+  for (guint t = 0; t < tracker->tracks->len && n < room; t++) {
+    const Track *track = track_at (tracker, t);
+    if (track->lost || track->id == 0)
+      continue;
+    out[n] = (SlTracked){ { { 0 }, track->confidence, track->key, track->label_id }, { track->id, track->since } };
+    sl_kalman_box_corners (&track->box, out[n].box.corners);
+    n++;
+  }
+  return n;
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Whether EAN and UPC codes were read right. Their check digit lets one wrong reading of ten pass, and bars that are blurred or bent are read
+ * wrong alike on many lines; so a text counts as checked when readers agree on it.
+ */
+#ifndef SL_READ_VOTES_H
+#define SL_READ_VOTES_H
+
+#include "postprocess/read/reader.h"
+
+G_BEGIN_DECLS
+
+#define SL_VOTES_MOST 8
+
+/** One text: the readers that read it (bits), in how many pictures, and the most lines that agreed in one. */
+typedef struct
+{
+  char text[16];
+  const char *symbology;
+  guint readers, pictures;
+  gint lines;
+  double corners[4][2];
+} SlVote;
+
+typedef struct
+{
+  SlVote votes[SL_VOTES_MOST];
+  guint n;
+} SlVotes;
+
+/** sl_votes_takes: whether @code is one of those that are to be confirmed. */
+gboolean sl_votes_takes (const SlReadCode *code);
+/** sl_votes_add: what the reader number @reader read in a picture; @code is one that sl_votes_takes(). */
+void sl_votes_add (SlVotes *votes, guint reader, const SlReadCode *code);
+/** sl_votes_agree: whether two readers said the same, and nobody another text: no more readings are needed. */
+gboolean sl_votes_agree (const SlVotes *votes);
+/** sl_votes_choose: sets @code to the text of most readers, then of most lines. It is checked where no other text was read, and two readers
+ *  agree, or one did on many lines of two pictures; codes of eight digits take two readers. */
+void sl_votes_choose (const SlVotes *votes, SlReadCode *code);
+
+G_END_DECLS
+
+#endif
