@@ -28,7 +28,7 @@ demo: release
 	@meson devenv -C $(RELEASE) --workdir $(CURDIR) scripts/demo.sh $(RELEASE)
 
 train-codes: release
-	@training/codes/train.sh build-codes $(CURDIR)/$(RELEASE)/libsightline-1.0.so.0 $(MINUTES)
+	@models/training/codes/train.sh build-codes $(CURDIR)/$(RELEASE)/libsightline-1.0.so.0 $(MINUTES)
 
 format:
 	@scripts/format.sh

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Door: other folders may include this header. */
 /*
  * Who runs a model that is loaded: Sightline's own sessions, or a runtime of others that is given the file.
  */

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Door: other folders may include this header. */
 /*
  * A model run on several inputs at once: dimension 0 of its tensors holds a batch. Whether that gains, the session has measured; that results are those of
  * single runs, it has proven.

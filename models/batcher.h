@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Door: other folders may include this header. */
 /*
  * Streams of one process that share a batch: each hands in its inputs and waits; a batch is run when it is full, when every stream that is expected has
  * handed in, or when the first has waited long enough. One of the waiting threads runs it, so there is no other thread.

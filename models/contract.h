@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Door: other folders may include this header. */
 /*
  * SlContract: what a model wants of its input and means by its output. Read from the model, completed by
  * MODEL.modelinfo beside it, overridden by properties, in that order; then immutable and shared. slinfer

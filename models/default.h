@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Door: other folders may include this header. */
 /*
  * Where the model is that is used when none is named: the code finder that is installed with Sightline.
  */

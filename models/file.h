@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Door: other folders may include this header. */
 /* Opens and reads the files that users name, with messages that say what is wrong with the path. */
 #ifndef SL_MODELS_FILE_H
 #define SL_MODELS_FILE_H

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Door: other folders may include this header. */
 /*
  * Class names. A labels file is UTF-8 text (or UTF-16 with its mark), one class a line; LF or CRLF; a byte-order mark is skipped. Lines
  * may be numbered ("0  person", "17 cat"): when every non-empty line starts with a number, these are the

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Door: other folders may include this header. */
 /*
  * A loaded model: its prepared graph and its contract. Immutable, shared, thread-safe to reference.
  */

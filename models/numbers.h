@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Door: other folders may include this header. */
 /* Numbers from text that users write: properties and key files. */
 #ifndef SL_MODELS_NUMBERS_H
 #define SL_MODELS_NUMBERS_H

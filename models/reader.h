@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Door: other folders may include this header. */
 /*
  * Model formats: bytes -> graph and what the file says about itself. One file and one table row a format.
  */

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Door: other folders may include this header. */
 /*
  * Inputs of a model that nobody gives with each frame: state, which an output of one run is for the next, and inputs that others hand in now and then.
  * Sessions hold them (sl_graph_hold_input()), so that who runs the model sees the other inputs and outputs alone.

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Door: other folders may include this header. */
 /*
  * Frames in DMABuf whose rows lie one after another (linear): which caps they have, and what the CPU sees of them. Mapping such a memory is
  * GStreamer's, and synchronises the caches (DMA_BUF_IOCTL_SYNC) as it maps and unmaps.

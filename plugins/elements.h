@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Door: other folders may include this header. */
 /*
  * The elements' types: for plugin.c, which registers them, and for programs that carry the elements inside and so
  * need no plugin search path.

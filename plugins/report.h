@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Door: other folders may include this header. */
 /*
  * From GError to the bus: the sentence that the detector of an error wrote becomes the message's text.
  */

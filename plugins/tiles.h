@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Door: other folders may include this header. */
 /*
  * A frame that a model sees in overlapping tiles and then as a whole: where the tiles lie, and one prediction of all of them.
  */

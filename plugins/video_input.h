@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Door: other folders may include this header. */
 /*
  * Raw video as the preprocessor takes it: GstVideoInfo -> SlImageInfo, a buffer -> SlImage.
  */

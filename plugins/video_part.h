@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Door: other folders may include this header. */
 /*
  * Which part of the frames an element uses and how it turns it: the properties crop-* and video-direction, and the stream's
  * image-orientation tag.

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Door: other folders may include this header. */
 /*
  * What decoders from outside of the tree give: any number of objects and labels, in any order and with any numbers. The best become the
  * result, through the detector that the table's own box decoders use. A frame goes

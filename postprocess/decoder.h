@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Door: other folders may include this header. */
 /*
  * Decoders: tensors -> SlResult. Each is one file ending in one const SlDecoder, and one line in
  * postprocess/decoders.c. Pure C: no caps, no drawing, no mapping to frames.

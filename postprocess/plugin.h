@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Door: other folders may include this header. */
 /*
  * Decoders from shared objects (sightline/decoder_plugin.h) as rows of the decoders' table. A shared object is code: none is loaded unless its
  * path or its name is stated, and who opens a decoder for a model asks sl_decoder_plugin_is_path() of what the model states.

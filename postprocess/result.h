@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Door: other folders may include this header. */
 /*
  * What a decoder makes of tensors: boxes, keypoints, whole-picture classes, a mask of classes, a picture, a vector; in coordinates
  * of the model's input (0..1 over its width and height). Mapping to the frame is the caller's.

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Door: other folders may include this header. */
 /*
  * What a contract says, in the words of the preprocessor: contracts know no preprocessor, and it knows no contracts.
  */

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Door: other folders may include this header. */
 /*
  * Tensors, a contract and the user's settings -> an open decoder and its class names. Used by slpostprocess and by SlPredictor.
  */

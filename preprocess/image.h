@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Door: other folders may include this header. */
 /*
  * A picture in memory as the preprocessor takes it: format, size, planes, colorimetry. libc only; names and
  * memory layouts are GStreamer's.

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Door: other folders may include this header. */
 /*
  * Picture -> tensor: crop, turn, scale, colour matrix, normalisation or quantisation and channel order, one pass over
  * the pixels it needs. Everything that depends on sizes is computed in sl_normalizer_new(); running allocates nothing,

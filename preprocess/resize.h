@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Door: other folders may include this header. */
 /*
  * YUV picture -> YUV picture of the same format in another size: a part of it, turned, fitted. The early and cheap step for
  * streams that several consumers share; slresize calls it. Tables and scratch memory are made in sl_resizer_new(); running

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Door: other folders may include this header. */
 /*
  * Part of a picture -> tensor, where the part is turned by any angle or reaches beyond the picture: what a model of one upright thing is
  * given. Parts that are neither are the normaliser's, which is faster. libc only.

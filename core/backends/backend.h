@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Door: other folders may include this header. */
 /*
  * Backends: who computes the nodes of a graph (internal to core). A backend is a folder beside this file and a row in the table of
  * choose.c. The runtime asks rows in the table's order which of them takes a node, and knows none by name.

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Door: other folders may include this header. */
 /*
  * Runtimes that others keep, which run a model whole: they are given the model file, not our graph. Their libraries are opened when a model
  * asks for one, so nothing is linked against them. A model is loaded once and may have any number of sessions; a session takes its tensors

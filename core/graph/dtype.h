@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Door: other folders may include this header. */
 /*
  * Element types of tensors. Names are those of NumPy and of NNStreamer's caps ("uint8", "float32", ...).
  */

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Door: other folders may include this header. */
 /*
  * The bytes of a model file in memory of our own. A mapping of the file would be cheaper to make, but whoever overwrites or
  * truncates the file then changes the weights of a running model, or ends the process with SIGBUS.

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Door: other folders may include this header. */
 /*
  * Operators: their types, parameters, and the table row that describes each (arity, check, shape inference,
  * plain kernel). Adding one is a line in the list below and a row in core/ops/.

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Door: other folders may include this header. */
 /*
  * A tensor as the graph sees it: a name, an element type, a shape (outermost dimension first), quantisation
  * and, for constants, a pointer to its bytes. A tensor owns nothing; the arena of its graph does.

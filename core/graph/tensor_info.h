@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Door: other folders may include this header. */
 /*
  * What is known of a tensor outside its graph: at a model's edge, in caps, by a decoder. Messages write its dimensions as the graph does,
  * outermost first.

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Door: other folders may include this header. */
 /*
  * How much a node computes, as a number of multiply-adds: what `sightline inspect` shows, and what limits constant folding and models
  * that nobody could wait for. It follows from shapes alone, so it is known before anything runs.

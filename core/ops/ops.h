@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Door: other folders may include this header. */
 /*
  * The rows of the operator table (internal to core), what their plain kernels are called with, and helpers to check nodes and
  * to infer shapes.

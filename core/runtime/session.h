@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Door: other folders may include this header. */
 /*
  * A session runs a prepared graph: its nodes split among backends, its intermediate
  * tensors laid out in one block of memory, its threads started. Everything is decided in sl_session_new();

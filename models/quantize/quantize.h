@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Door: other folders may include this header. */
 /*
  * A float model as a TensorFlow Lite model of 8 bits, or with weights of 8 or 16. The caller brings pictures as tensors, each twice to learn from, others once to
  * compare:

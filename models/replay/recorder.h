@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Door: other folders may include this header. */
 /*
  * Records a running model into a ring, and writes black boxes of it on request, in a thread of its own.
  */

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Door: other folders may include this header. */
 /*
  * Recorded inferences once more: the same inputs through a session, each output compared with what was recorded.
  */

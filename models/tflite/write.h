@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Door: other folders may include this header. */
 /*
  * Writes TensorFlow Lite's files: a graph and what a contract says of it. The same graph gives the same bytes.
  */

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Door: other folders may include this header. */
 /*
  * SlDescription: a pipeline description file, its includes and its drop-ins, read, merged, and with parameters substituted.
  * Knows no GStreamer: launch lines and element properties are text here (build.h makes a pipeline of them). Immutable and shared;

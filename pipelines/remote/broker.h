@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Door: other folders may include this header. */
 /*
  * A connection to an MQTT 5 broker with a thread of its own, which connects, comes back with back-off and jitter, and hands on what it hears. Each
  * connection is a new session: what was on its way when the last one broke is the caller's to send again, or to forget.

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Door: other folders may include this header. */
 /*
  * The camera's side of remote inference: tensors in, tensors out, computed by whichever worker takes them. Two threads use a client: one pushes frames,
  * another pops what became of them, in the same order. It knows no frames and no elements.

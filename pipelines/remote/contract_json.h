@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Door: other folders may include this header. */
 /*
  * A model's contract as the text that a worker leaves at the broker, for cameras that have no model file. docs/remote.md describes it.
  */

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Door: other folders may include this header. */
 /*
  * Payloads of requests and answers: a head of fixed size, little-endian, then tensors one behind the other, as docs/remote.md describes them.
  * Reading trusts nothing: all sizes are compared with the contract and with what is there before a byte of a tensor is looked at.

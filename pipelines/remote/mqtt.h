@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Door: other folders may include this header. */
 /*
  * What all who speak to an MQTT broker have in common: locations, TLS, one round of the library's work, and what is said of an error. For
  * slpublish's transport and for the connections of remote inference; both drive libmosquitto from a thread of their own.

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Door: other folders may include this header. */
 /*
  * Names of topics, below a prefix such as "models":
  *   PREFIX/MODEL/contract            retained, of a worker

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Door: other folders may include this header. */
 /*
  * Frames on their way to workers and back, in the order in which they came: which is sent next, which is sent again, which is given up, and which may go on. No
  * clock, no threads, no network: the owner brings the time, and a lock.

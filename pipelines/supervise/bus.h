@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Door: other folders may include this header. */
 /*
  * What a pipeline's messages mean, for everyone who runs one: whether they are read where they are posted, by a main loop, or when
  * somebody has time for them.

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Door: other folders may include this header. */
 /* Whether a pipeline without frames waits for its camera. */
 #ifndef SL_PIPELINES_SUPERVISE_CAMERAS_H
 #define SL_PIPELINES_SUPERVISE_CAMERAS_H

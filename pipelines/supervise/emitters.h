@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Door: other folders may include this header. */
 /*
  * Which elements of a pipeline say what was found: those with a signal "predictions" behind which none of the same kind comes, so that
  * a chain of several tells every frame once.

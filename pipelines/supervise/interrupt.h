@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Door: other folders may include this header. */
 /*
  * Stops that do not wait for a start: a pipeline's state changes one after the other, so an element that waits for somebody on its way up keeps
  * the way down waiting.

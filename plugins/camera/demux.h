@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Door: other folders may include this header. */
 /*
  * From what an HTTP source reads to JPEG pictures: multipart.h as an element inside slcamera.
  */

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Door: other folders may include this header. */
 /*
  * The way of encoded frames out of slcamera: from key frames on, stamped like its decoded frames, and never more than a bounded queue of them.
  */

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Door: other folders may include this header. */
 /*
  * Which decoded frames show what the camera saw. A frame is damaged when it, or one that it is made of, lacks data: those before the
  * first key frame, those that a network lost a part of, and all that follow up to the next key frame. They are left out and counted.

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Door: other folders may include this header. */
 /*
  * What slcamera says: element messages for programs, warnings for people, and other elements' errors as one line
  * without secrets.

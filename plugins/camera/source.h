@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Door: other folders may include this header. */
 /*
  * The inner pipelines of slcamera, one kind a scheme: from the camera to decoded frames.
  */

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Door: other folders may include this header. */
 /*
  * SlFrameMeta rides on tensor buffers from slnormalize to slpostprocess: the original frame, its GstVideoInfo,
  * the affine map from tensor to frame, and monotonic timestamps of each stage. slpredict and slpostprocess also leave one on the frame itself,

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Door: other folders may include this header. */
 /*
  * GstAnalyticsRelationMeta that moves with the pixels when a frame is made into another one, as regions of interest do, or loses some of
  * its objects. Without gstreamer-analytics these functions do nothing.

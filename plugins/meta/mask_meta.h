@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Door: other folders may include this header. */
 /*
  * SlMaskMeta: a class for each cell of a grid over a video frame, as segmentation gives it. It says nothing about pixels,
  * so a frame may be converted or scaled under it.

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Door: other folders may include this header. */
 /*
  * Predictions on buffers: written as GstVideoRegionOfInterestMeta (and GstAnalyticsRelationMeta where found), and
  * read from both, whoever wrote them, by whoever shows, follows or reports them.

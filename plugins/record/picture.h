@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Door: other folders may include this header. */
 /*
  * Frames with what is on them drawn, as JPEG pictures. Without sloverlay nothing is drawn. One thread.
  */

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Door: other folders may include this header. */
 /*
  * Tensor caps: "other/tensors,format=static,num_tensors=N,dimensions=3:224:224:1,types=uint8,framerate=F", innermost
  * dimension first, and the older "other/tensor,dimension=3:224:224:1,type=uint8"; both as NNStreamer negotiates them.

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Door: other folders may include this header. */
 /*
  * Tracked objects against zones and lines: who entered and left, who crossed which way, who stays, how many there are. Objects are known
  * by their ids. Called once a frame that was looked at; one thread at a time.

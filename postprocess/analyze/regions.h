@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Door: other folders may include this header. */
 /*
  * Zones and lines as people describe them, read and checked. The grammar is docs/analytics.md's: groups [zone NAME] and [line NAME] with
  * keys, an entry a line, or with ";" between.

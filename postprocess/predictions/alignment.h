@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Door: other folders may include this header. */
 /*
  * Which part of a frame shows an object upright: turned so that two of its keypoints lie on a line of a known direction, a square somewhat
  * larger than its box. What models of single faces, hands and bodies are given.

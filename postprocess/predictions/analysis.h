@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Door: other folders may include this header. */
 /*
  * What became of objects over time, in zones and at lines of the picture: the results of analyze/ as whoever writes or draws them reads
  * them. Times are seconds, coordinates 0..1 of the frame.

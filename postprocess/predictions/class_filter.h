@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Door: other folders may include this header. */
 /*
  * Which classes count: "person,car" are those two, "!dog" all but that one. The one place that reads such lists; whoever has objects
  * with labels asks it. Immutable once it is made.

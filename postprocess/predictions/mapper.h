@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Door: other folders may include this header. */
 /*
  * From a decoder's result (0..1 of the model's input) to predictions in pixels of the frame, named.
  */

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Door: other folders may include this header. */
 /*
  * Masks of single objects: from the model's grid to one over the object's region of the frame. Used by mapper.c, one thread
  * at a time.

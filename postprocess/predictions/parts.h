@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Door: other folders may include this header. */
 /*
  * A mask of classes that a model made of one object of a frame -> parts of that object, one a class. Used by slpostprocess, one thread
  * at a time.

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Door: other folders may include this header. */
 /*
  * The predictions of one frame, mapped to its pixels and named: what text, JSON and metas are written from.
  */

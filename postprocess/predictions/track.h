@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Door: other folders may include this header. */
 /*
  * Which boxes of one frame are the same objects as those of the frames before: ByteTrack (Y. Zhang et al., "ByteTrack:
  * Multi-Object Tracking by Associating Every Detection Box", ECCV 2022). Confident boxes are matched with all objects known,

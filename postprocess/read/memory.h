@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Door: other folders may include this header. */
 /*
  * What was read of objects that are followed from frame to frame, so that each is read once: by the ids of their tracks.
  */

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Door: other folders may include this header. */
 /*
  * Reading the codes that a model found: each is cut from the frame with a margin, turned upright, enlarged where it is small, and given to a
  * reader, in a few ways one after another.

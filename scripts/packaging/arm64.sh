@@ -4,7 +4,7 @@
 # tests of base and core under qemu-user, as a processor with dot products and as one without. Called by .ci/run arm64 in a chroot; changes
 # the machine that it runs on: it adds the architecture arm64 to dpkg's.
 set -eu
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/../.."
 export DEBIAN_FRONTEND=noninteractive LC_ALL=C.UTF-8
 dpkg --add-architecture arm64
 apt-get -q update

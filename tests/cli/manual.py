@@ -11,7 +11,7 @@ import sys
 import harness
 from harness import Skip, run
 
-SOURCE = os.path.join(harness.ROOT, "data", "sightline.1")
+SOURCE = os.path.join(harness.ROOT, "tools", "data", "sightline.1")
 SCRIPTS = os.path.join(harness.ROOT, "scripts", "docs")
 
 

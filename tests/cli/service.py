@@ -43,7 +43,7 @@ def installed_unit():
     path = os.path.join(folder, "sightline@.service")
     with open(UNIT, encoding="utf-8") as source, open(path, "w", encoding="utf-8") as target:
         text = re.sub(r"^ExecStart=\S+", "ExecStart=" + harness.PROGRAM, source.read(), flags=re.M)
-        target.write(text.replace("man:sightline(1)", "file:" + os.path.join(harness.ROOT, "data", "sightline.1")))
+        target.write(text.replace("man:sightline(1)", "file:" + os.path.join(harness.ROOT, "tools", "data", "sightline.1")))
     return path
 
 

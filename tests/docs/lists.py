@@ -47,7 +47,7 @@ def main():
         | {("features.md", *found) for found in re.findall(r"(?m)^\| operators \| (\d+) of TensorFlow Lite, (\d+) of ONNX", read("docs", "features.md"))})
     lists["decoders in tools/data/sightline.1"] = (
         lists["decoders in docs/predictions.md"][0],
-        set(re.findall(r"[a-z0-9-]+(?=,| or|\.)|(?<=or )[a-z]+", re.search(r"What the outputs mean: (.*)", read("data", "sightline.1"))[1].replace("\\", ""))))
+        set(re.findall(r"[a-z0-9-]+(?=,| or|\.)|(?<=or )[a-z]+", re.search(r"What the outputs mean: (.*)", read("tools", "data", "sightline.1"))[1].replace("\\", ""))))
     packages = [row.split("|")[1] for row in read("docs", "install.md").split("\n## Debian packages\n")[1].splitlines() if row.startswith("| `")]
     lists["packages in docs/install.md, version in debian/changelog"] = (
         set(re.findall(r"(?m)^Package: (\S+)", read("debian", "control"))) | {re.search(r"version: '([\d.]+)'", read("meson.build"))[1]},

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """TAP: each header compiles alone, and each folder, and each room of core, includes only what it may (docs/architecture.md has the same
-map). No files of core include each other in a circle.
+map). A header that another folder includes carries the line DOOR_MARK; the others are private. No files of core include each other in
+a circle.
 
 Called by meson: check_includes.py SOURCE_ROOT BUILD_ROOT COMPILER...
 A public header, of include/, is compiled as an application does, with include/ and GLib alone, and reaches nothing private.
@@ -15,43 +16,48 @@ import shlex
 import subprocess
 import sys
 
-# Folder: folders whose headers it may include beside its own and base's, and library headers it must not include.
+# Folder: folders whose headers it may include beside its own and those of core/base, and library headers it must not include. A folder
+# inside another is a folder of its own.
 GSTREAMER = r"gst/"
 GLIB = r"(glib|gio|gmodule|gobject)"
 XNNPACK = r"(xnnpack|pthreadpool)\.h"
+BASE, PREDICTIONS, ANALYZE, READ = "core/base", "postprocess/predictions", "postprocess/analyze", "postprocess/read"
+QUANTIZE, REPLAY, REMOTE, EVALUATE = "models/quantize", "models/replay", "pipelines/remote", "tools/evaluate"
 ARROWS = {
     "include": ([], [GSTREAMER, XNNPACK]),
-    "base": ([], [GSTREAMER, XNNPACK]),
+    BASE: ([], [GSTREAMER, XNNPACK]),
     "preprocess": ([], [GSTREAMER, GLIB, XNNPACK]),
     "core": ([], [GSTREAMER]),
     "models": (["core"], [GSTREAMER, XNNPACK]),
     "postprocess": (["core"], [GSTREAMER, XNNPACK]),
-    "predictions": (["core", "models", "postprocess"], [GSTREAMER, XNNPACK]),
-    "analyze": (["predictions"], [GSTREAMER, XNNPACK]),
-    "predict": (["preprocess", "core", "models", "postprocess", "predictions"], [GSTREAMER, XNNPACK]),
-    "quantize": (["preprocess", "core", "models", "postprocess", "predict"], [GSTREAMER, XNNPACK]),
-    "evaluate": ([], [GSTREAMER, XNNPACK]),
-    "replay": (["core", "models"], [GSTREAMER, XNNPACK]),
-    "read": (["preprocess"], [GSTREAMER, XNNPACK]),
-    "remote": (["core", "models"], [GSTREAMER, XNNPACK]),
-    "plugins": (["preprocess", "read", "core", "models", "postprocess", "predictions", "analyze", "predict", "replay", "remote"], [XNNPACK]),
-    "pipelines": (["core", "predictions", "analyze", "predict"], [XNNPACK]),
-    "tools": (["preprocess", "core", "models", "postprocess", "predictions", "analyze", "predict", "quantize", "evaluate", "replay", "remote", "plugins", "pipelines"], [XNNPACK]),
+    PREDICTIONS: (["core", "models", "postprocess"], [GSTREAMER, XNNPACK]),
+    ANALYZE: ([PREDICTIONS], [GSTREAMER, XNNPACK]),
+    "predict": (["preprocess", "core", "models", "postprocess", PREDICTIONS], [GSTREAMER, XNNPACK]),
+    QUANTIZE: (["preprocess", "core", "models", "postprocess", "predict"], [GSTREAMER, XNNPACK]),
+    EVALUATE: ([], [GSTREAMER, XNNPACK]),
+    REPLAY: (["core", "models"], [GSTREAMER, XNNPACK]),
+    READ: (["preprocess"], [GSTREAMER, XNNPACK]),
+    REMOTE: (["core", "models"], [GSTREAMER, XNNPACK]),
+    "plugins": (["preprocess", READ, "core", "models", "postprocess", PREDICTIONS, ANALYZE, "predict", REPLAY, REMOTE], [XNNPACK]),
+    "pipelines": (["core", PREDICTIONS, ANALYZE, "predict"], [XNNPACK]),
+    "tools": (["preprocess", "core", "models", "postprocess", PREDICTIONS, ANALYZE, "predict", QUANTIZE, EVALUATE, REPLAY, REMOTE, "plugins", "pipelines"], [XNNPACK]),
 }
+# The second line of a header that files of other folders may include. Every header of core/base is one.
+DOOR_MARK = "/* Door: other folders may include this header. */"
 # Which of the public headers, include/sightline/NAME.h, a folder may include. They include each other and nothing else of ours.
-DOOR = {
+PUBLIC = {
     "include": {"custom_decoder", "decoder_plugin", "error", "frame", "object", "output", "predictions", "predictor", "pipeline", "sightline"},
     "core": {"error"},
     "models": {"error"},
     "postprocess": {"decoder_plugin", "error"},
-    "predictions": {"error"},
-    "analyze": {"error"},
+    PREDICTIONS: {"error"},
+    ANALYZE: {"error"},
     "predict": {"custom_decoder", "error", "frame", "predictions", "predictor"},
-    "quantize": {"error"},
-    "evaluate": {"error"},
-    "replay": {"error"},
-    "read": set(),
-    "remote": {"error"},
+    QUANTIZE: {"error"},
+    EVALUATE: {"error"},
+    REPLAY: {"error"},
+    READ: set(),
+    REMOTE: {"error"},
     "plugins": {"error", "frame", "predictions"},
     "pipelines": {"error", "frame", "predictions", "pipeline"},
     "tools": {"error", "frame", "predictions", "predictor", "pipeline"},
@@ -73,8 +79,16 @@ NEEDS_GSTREAMER = {"plugins", "pipelines", "tools"}
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.MULTILINE)
 
 
+def folder_of(path):
+    """The folder of ARROWS in which a file lies; the innermost one."""
+    return max((folder for folder in ARROWS if path.startswith(folder + "/")), key=len, default=path.split("/")[0])
+
+
 def sources(root, folder, ending):
+    """Paths of the folder's files, without those of folders of ARROWS inside of it."""
     for where, _, names in sorted(os.walk(os.path.join(root, folder))):
+        if os.path.relpath(where, root) != folder and folder_of(os.path.relpath(where, root) + "/") != folder:
+            continue
         for name in sorted(names):
             if name.endswith(ending):
                 yield os.path.relpath(os.path.join(where, name), root)
@@ -88,7 +102,7 @@ def room_of(path):
 
 def core_includes(root, path):
     with open(os.path.join(root, path), encoding="utf-8") as file:
-        return [name for quote, name in INCLUDE.findall(file.read()) if quote == '"' and name.startswith("core/")]
+        return [name for quote, name in INCLUDE.findall(file.read()) if quote == '"' and folder_of(name) == "core"]
 
 
 def wrong_rooms(root, path):
@@ -129,20 +143,44 @@ def circles(root):
 def wrong_includes(root, folder, path):
     """Sentences, one for each include that path must not have."""
     allowed, banned = ARROWS[folder]
-    allowed = allowed + sorted({"base", folder} if folder != "include" else {folder})
+    allowed = allowed + sorted({BASE, folder} if folder != "include" else {folder})
     if folder == "core" and room_of(path) != XNNPACK_ROOM:
         banned = banned + [XNNPACK]
     with open(os.path.join(root, path), encoding="utf-8") as file:
         includes = INCLUDE.findall(file.read())
     for quote, name in includes:
-        top = name.split("/")[0]
-        if top == "sightline":
-            if name[len("sightline/") : -len(".h")] not in DOOR.get(folder, ()):
-                yield '%s includes "%s": of include/sightline, %s/ may include %s' % (path, name, folder, ", ".join(sorted(DOOR.get(folder, ()))))
+        top = folder_of(name)
+        if name.startswith("sightline/"):
+            if name[len("sightline/") : -len(".h")] not in PUBLIC.get(folder, ()):
+                yield '%s includes "%s": of include/sightline, %s/ may include %s' % (path, name, folder, ", ".join(sorted(PUBLIC.get(folder, ()))))
         elif quote == '"' and name != "config.h" and top not in allowed:
             yield '%s includes "%s": %s/ may include %s' % (path, name, folder, ", ".join(allowed))
         if any(re.match(pattern, name) for pattern in banned):
             yield "%s includes <%s>, which is not %s/'s to know" % (path, name, folder)
+
+
+def is_door(root, path):
+    with open(os.path.join(root, path), encoding="utf-8") as file:
+        return DOOR_MARK in file.read(1000).splitlines()
+
+
+def wrong_doors(root):
+    """Sentences: private headers that another folder includes, and marked ones that none does."""
+    users = {}
+    for folder in ARROWS:
+        for path in sources(root, folder, (".c", ".h", ".cpp")):
+            with open(os.path.join(root, path), encoding="utf-8") as file:
+                names = [name for quote, name in INCLUDE.findall(file.read()) if quote == '"']
+            for name in names:
+                if name.endswith(".h") and folder_of(name) not in ("include", BASE, "sightline", folder) and "/" in name:
+                    users.setdefault(name, []).append(path)
+    for name, paths in sorted(users.items()):
+        if not is_door(root, name):
+            yield '%s includes "%s", which is private to %s/: as its second line it needs %s' % (paths[0], name, folder_of(name), DOOR_MARK)
+    for folder in ARROWS:
+        for path in sources(root, folder, ".h"):
+            if is_door(root, path) and path not in users:
+                yield "%s is marked as a door, and no other folder includes it: remove the mark" % path
 
 
 def folder_flags(root, build, folder):
@@ -152,7 +190,7 @@ def folder_flags(root, build, folder):
         commands = json.load(file)
     for entry in commands:
         source = os.path.relpath(os.path.join(entry["directory"], entry["file"]), root)
-        words = iter(shlex.split(entry["command"]) if source.split(os.sep)[0] == folder else [])
+        words = iter(shlex.split(entry["command"]) if folder_of(source) == folder else [])
         for word in words:
             if word == "-isystem":
                 word += next(words)
@@ -214,6 +252,8 @@ def main():
 
     missing = list(not_installed(root, build))
     good = report(not missing, "installed", missing)
+    wrong = list(wrong_doors(root))
+    good &= report(not wrong, "doors", wrong)
     for folder in ARROWS:
         wrong = [line for path in sources(root, folder, (".c", ".h")) for line in wrong_includes(root, folder, path)]
         good &= report(not wrong, "arrows/" + folder, wrong)
@@ -223,7 +263,7 @@ def main():
             wrong = list(circles(root))
             good &= report(not wrong, "circles/core", wrong)
         flags = application_flags(root, build) if folder == "include" else folder_flags(root, build, folder) + ["-I" + root, "-I" + build]
-        if folder in NEEDS_GSTREAMER and not any(flag.endswith("gstreamer-1.0") for flag in flags):
+        if folder.split("/")[0] in NEEDS_GSTREAMER and folder not in (REMOTE, EVALUATE) and not any(flag.endswith("gstreamer-1.0") for flag in flags):
             continue
         for path in sources(root, folder, ".h"):
             if folder == "include":

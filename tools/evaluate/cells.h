@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Door: other folders may include this header. */
 /*
  * How far two maps of classes are the same: intersection over union of each class, over all pictures.
  */

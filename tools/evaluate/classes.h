@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Door: other folders may include this header. */
 /*
  * How often the class of a picture is the first, or among the first five, that a model names.
  */

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Door: other folders may include this header. */
 /*
  * Average precision and recall of found objects, as COCO's evaluation (pycocotools) computes it. How much two objects overlap is the
  * caller's: boxes, masks or keypoints (overlap.h, runs.h).

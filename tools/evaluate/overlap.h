@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Door: other folders may include this header. */
 /*
  * How far two objects are the same, as pycocotools computes it: boxes by intersection over union, keypoints by their similarity (OKS).
  */

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Door: other folders may include this header. */
 /*
  * Masks of pixels as COCO has them: lengths of runs along columns, outside and inside by turns, outside first.
  */

@@ -8,7 +8,7 @@
 set -eu
 
 here=$(cd "$(dirname "$0")" && pwd)
-shipped=$here/../../models/codes
+shipped=$here/../../codes
 work=${1:?usage: train.sh FOLDER LIBSIGHTLINE.so [MINUTES]}
 library=${2:?usage: train.sh FOLDER LIBSIGHTLINE.so [MINUTES]}
 minutes=${3:-90}
