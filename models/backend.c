@@ -10,19 +10,19 @@
 #include "models/numbers.h"
 #include "sightline/error.h"
 
-#define MOST_BYTES ((gsize) 1 << 31)
+#define MAX_BYTES ((gsize) 1 << 31)
 
 /* (transfer full): the bytes as they are in the file: those of the graph may have been multiplied, or given back. */
 static GBytes *
 read_bytes (const char *path, const SlFileStamp *stamp, GError **error)
 {
   SlFileStamp now;
-  g_autoptr (GBytes) bytes = sl_file_read (path, "a model", MOST_BYTES, error);
+  g_autoptr (GBytes) bytes = sl_file_read (path, "a model", MAX_BYTES, error);
   if (bytes == NULL)
     return NULL;
-  if (g_bytes_get_size (bytes) > MOST_BYTES)
+  if (g_bytes_get_size (bytes) > MAX_BYTES)
     g_set_error (error, SL_ERROR, SL_ERROR_LIMIT, "the file has more than %" G_GSIZE_FORMAT " bytes, which other runtimes do not take",
-                 MOST_BYTES);
+                 MAX_BYTES);
   else if (!sl_file_stamp_read (path, &now) || !sl_file_stamp_same_content (&now, stamp))
     g_set_error (error, SL_ERROR, SL_ERROR_OPEN, "the file was written to while it was loaded; load it again");
   else

@@ -18,11 +18,11 @@
 #include "sightline/error.h"
 
 #define TRIAL_MS 1000
-#define MOST_RUNS 50
+#define MAX_RUNS 50
 /* The runtime has to be faster by this factor: what is measured varies by as much. */
 #define GAIN 1.05
-#define MOST_REMEMBERED 256
-#define LEAST_TOP 1e-3
+#define MAX_REMEMBERED 256
+#define MIN_TOP 1e-3
 /* Items of a trial differ in how many neighbours are the same: 1, 30, 59 ... */
 #define COARSER 29
 #define COARSEST 5
@@ -72,7 +72,7 @@ static void
 compare (const SlTensorInfo *tensor, const void *a, const void *b, SlBackendTrial *trial)
 {
   const gdouble zero = tensor->scale > 0 ? tensor->zero_point : 0;
-  gdouble top = sl_dtype_is_float (tensor->dtype) ? LEAST_TOP : 0, most = 0, largest[] = { -INFINITY, -INFINITY };
+  gdouble top = sl_dtype_is_float (tensor->dtype) ? MIN_TOP : 0, most = 0, largest[] = { -INFINITY, -INFINITY };
   gsize at[] = { 0, 0 };
   for (gsize i = 0; i < tensor->bytes / sl_dtype_size (tensor->dtype); i++) {
     const gdouble x = sl_dtype_value (tensor->dtype, a, i), y = sl_dtype_value (tensor->dtype, b, i);
@@ -162,7 +162,7 @@ sl_backend_try (SlSession *ours, SlSession *theirs, const SlContract *contract, 
   const Side first = { ours, buffers.ours, &trial->ours_ms, &trial->ours_cpu_ms, &trial->ours_joules };
   const Side second = { theirs, buffers.theirs, &trial->theirs_ms, &trial->theirs_cpu_ms, &trial->theirs_joules };
   guint n = 0;
-  for (; n < 2 || (n <= MOST_RUNS && g_get_monotonic_time () < end); n++)
+  for (; n < 2 || (n <= MAX_RUNS && g_get_monotonic_time () < end); n++)
     if (!run (&first, &buffers, n, energy, error) || !run (&second, &buffers, n, energy, error))
       return FALSE;
   trial->ours_joules /= n - 1;
@@ -227,7 +227,7 @@ remember (const char *name, const char *model, const char *backend, const SlBack
   gsize n = 0;
   if (g_key_file_load_from_file (file, path, G_KEY_FILE_NONE, NULL)) {
     g_auto (GStrv) groups = g_key_file_get_groups (file, &n);
-    for (gsize i = 0; n >= MOST_REMEMBERED && i <= n - MOST_REMEMBERED; i++)
+    for (gsize i = 0; n >= MAX_REMEMBERED && i <= n - MAX_REMEMBERED; i++)
       g_key_file_remove_group (file, groups[i], NULL);
   }
   g_key_file_set_string (file, name, "model", model);

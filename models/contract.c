@@ -423,7 +423,7 @@ static char *
 hint_of_scaling (const SlGraph *graph)
 {
   const gdouble scale = fabs (sl_graph_input_scale (graph));
-  return scale > 0 && 255 * scale <= SL_MOST_SCALED
+  return scale > 0 && 255 * scale <= SL_MAX_SCALED
            ? g_strdup_printf ("the model itself multiplies its pixels by %.4g, so they are probably 0..255: mean=0 and std=1", scale)
            : NULL;
 }

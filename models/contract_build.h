@@ -12,8 +12,8 @@
 
 G_BEGIN_DECLS
 
-/** SL_MOST_SCALED: where bytes are scaled for a network, they become numbers of at most so much. */
-#define SL_MOST_SCALED 10
+/** SL_MAX_SCALED: where bytes are scaled for a network, they become numbers of at most so much. */
+#define SL_MAX_SCALED 10
 
 /**
  * sl_contract_new:

@@ -10,7 +10,7 @@
 #include "core/base/half.h"
 #include "core/base/xxh64.h"
 #include "models/data_file.h"
-#include "models/edges.h"
+#include "models/io_names.h"
 #include "models/file.h"
 #include "models/npy.h"
 #include "sightline/error.h"
@@ -18,12 +18,12 @@
 /* Bits of the exponent of float16. */
 #define HALF_INFINITY 0x7c00
 
-#define MOST_BYTES ((gsize) 256 << 20)
+#define MAX_BYTES ((gsize) 256 << 20)
 /* Channels of an input that is a picture and one more. */
 #define CHANNELS 4
 #define LAST_CHANNEL "[3]"
 /* Numbers of an input that are stated one by one. */
-#define MOST_NUMBERS 64
+#define MAX_NUMBERS 64
 #define SYNTAX \
   "expected INPUT=VALUE with ';' between, INPUT a number or a name, VALUE a number, numbers with ',' between or a file, such as 1=style.npy"
 
@@ -57,18 +57,18 @@ is_number (const char *value, gdouble *number)
 
 /* How many numbers @value is, with ',' between; 0 where it is something else. @numbers: (nullable) */
 static guint
-read_numbers (const char *value, gdouble numbers[MOST_NUMBERS])
+read_numbers (const char *value, gdouble numbers[MAX_NUMBERS])
 {
-  g_auto (GStrv) pieces = g_strsplit (value, ",", MOST_NUMBERS + 1);
+  g_auto (GStrv) pieces = g_strsplit (value, ",", MAX_NUMBERS + 1);
   const guint n = g_strv_length (pieces);
   gdouble number;
-  for (guint i = 0; i < n && i < MOST_NUMBERS; i++) {
+  for (guint i = 0; i < n && i < MAX_NUMBERS; i++) {
     if (!is_number (g_strstrip (pieces[i]), &number))
       return 0;
     if (numbers != NULL)
       numbers[i] = number;
   }
-  return n <= MOST_NUMBERS ? n : 0;
+  return n <= MAX_NUMBERS ? n : 0;
 }
 
 static gboolean
@@ -78,14 +78,14 @@ read_value (Fixed *fixed, const char *beside, GError **error)
     return TRUE;
   g_autofree char *folder = beside != NULL && !g_path_is_absolute (fixed->value) ? g_path_get_dirname (beside) : NULL;
   g_autofree char *path = folder != NULL ? g_build_filename (folder, fixed->value, NULL) : g_strdup (fixed->value);
-  fixed->bytes = sl_file_read (path, "a number or a file with the tensor", MOST_BYTES, error);
+  fixed->bytes = sl_file_read (path, "a number or a file with the tensor", MAX_BYTES, error);
   if (fixed->bytes == NULL) {
     g_prefix_error (error, "fixed-inputs: %s: ", path);
     return FALSE;
   }
-  if (g_bytes_get_size (fixed->bytes) <= MOST_BYTES)
+  if (g_bytes_get_size (fixed->bytes) <= MAX_BYTES)
     return TRUE;
-  g_set_error (error, SL_ERROR, SL_ERROR_LIMIT, "fixed-inputs: %s: more than %" G_GSIZE_FORMAT " bytes", path, MOST_BYTES);
+  g_set_error (error, SL_ERROR, SL_ERROR_LIMIT, "fixed-inputs: %s: more than %" G_GSIZE_FORMAT " bytes", path, MAX_BYTES);
   return FALSE;
 }
 
@@ -184,7 +184,7 @@ fill (const Fixed *fixed, const SlTensor *tensor, guint8 *data, gsize size, GErr
 {
   const gsize element = sl_dtype_size (tensor->dtype);
   if (fixed->bytes == NULL) {
-    gdouble numbers[MOST_NUMBERS];
+    gdouble numbers[MAX_NUMBERS];
     const guint n = read_numbers (fixed->value, numbers);
     g_autofree char *got_numbers = g_strdup_printf ("%u numbers", n);
     if (n == 0 || (n > 1 && n != size / element))
@@ -279,14 +279,14 @@ sl_fixed_inputs_apply (const SlFixedInputs *all, SlGraph *graph, SlState *state,
   guint left = sl_graph_n_inputs (graph) - state->n;
   for (guint i = 0; i < all->inputs->len; i++) {
     const Fixed *fixed = &g_array_index (all->inputs, Fixed, i);
-    gint at = sl_edges_find (graph, FALSE, fixed->input, "fixed-inputs", NULL);
+    gint at = sl_io_names_find (graph, FALSE, fixed->input, "fixed-inputs", NULL);
     const gboolean is_channel = at < 0 && g_str_has_suffix (fixed->input, LAST_CHANNEL);
     if (is_channel) {
       g_autofree char *input = g_strndup (fixed->input, strlen (fixed->input) - strlen (LAST_CHANNEL));
-      at = sl_edges_find (graph, FALSE, input, "fixed-inputs", NULL);
+      at = sl_io_names_find (graph, FALSE, input, "fixed-inputs", NULL);
     }
     if (at < 0)
-      sl_edges_find (graph, FALSE, fixed->input, "fixed-inputs", error);
+      sl_io_names_find (graph, FALSE, fixed->input, "fixed-inputs", error);
     if (at < 0)
       return FALSE;
     const gboolean held = sl_state_find (state, sl_graph_input (graph, (guint) at)) >= 0;

@@ -14,8 +14,8 @@
 #include "models/literal.h"
 #include "models/numbers.h"
 
-#define MOST_BYTES (16 << 20)
-#define MOST_NAMES 100000
+#define MAX_BYTES (16 << 20)
+#define MAX_NAMES 100000
 /* What image processors multiply bytes by when their file says nothing. */
 #define RESCALE (1.0 / 255)
 
@@ -147,7 +147,7 @@ static gboolean
 read_name (SlLiteral *c, const char *key, GString *scratch, gpointer data)
 {
   Facts *facts = data;
-  if (facts->n_names++ >= MOST_NAMES || strlen (key) > 9 || strspn (key, "0123456789") != strlen (key) || !sl_literal_scalar (c, scratch))
+  if (facts->n_names++ >= MAX_NAMES || strlen (key) > 9 || strspn (key, "0123456789") != strlen (key) || !sl_literal_scalar (c, scratch))
     return FALSE;
   g_strdelimit (scratch->str, "\r\n", ' ');
   g_string_append_printf (facts->names, "%s %s\n", key, scratch->str);
@@ -256,7 +256,7 @@ sl_huggingface_find (const char *path, const char *name)
 static gboolean
 read_file (const char *file, SlLiteralEntry read, Facts *facts, GError **error)
 {
-  g_autoptr (GBytes) bytes = sl_file_read (file, "a JSON file", MOST_BYTES, error);
+  g_autoptr (GBytes) bytes = sl_file_read (file, "a JSON file", MAX_BYTES, error);
   gsize size = 0;
   if (bytes == NULL)
     return FALSE;

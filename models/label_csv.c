@@ -7,7 +7,7 @@
 
 #include "models/label_list.h"
 
-#define MOST_COLUMNS 64
+#define MAX_COLUMNS 64
 
 typedef struct
 {
@@ -44,7 +44,7 @@ split (const char *line, char separator)
     }
     p += strcspn (p, (char[]){ separator, '\0' });
     g_ptr_array_add (fields, g_strstrip (g_string_free (g_steal_pointer (&field), FALSE)));
-    if (*p == '\0' || fields->len > MOST_COLUMNS)
+    if (*p == '\0' || fields->len > MAX_COLUMNS)
       return fields;
     p++;
   }
@@ -88,7 +88,7 @@ split_rows (Table *table, GPtrArray *lines, char separator)
     g_ptr_array_add (table->rows, fields);
     g_ptr_array_add (table->lines, line);
     table->columns = table->rows->len == 1 ? fields->len : table->columns;
-    if (fields->len != table->columns || fields->len < 2 || fields->len > MOST_COLUMNS)
+    if (fields->len != table->columns || fields->len < 2 || fields->len > MAX_COLUMNS)
       return FALSE;
   }
   return table->rows->len > 0;

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "core/base/show.h"
+#include "core/base/printable.h"
 #include "sightline/error.h"
 #include "models/file.h"
 #include "models/label_list.h"
@@ -75,7 +75,7 @@ check_line (const SlLabelList *list, const SlLabelLine *line, GError **error)
     return sl_label_list_fail (list, error, "line %u has %" G_GSIZE_FORMAT " characters, which is no name; expected one class name a line",
                                line->number, strlen (text));
   if (g_str_has_prefix (text, "names") && text[5 + strspn (text + 5, " ")] == '=') {
-    g_autofree char *file = sl_show (text + 5 + strspn (text + 5, " ="), SL_SHOW_NAME);
+    g_autofree char *file = sl_printable (text + 5 + strspn (text + 5, " ="), SL_SHOW_NAME);
     return sl_label_list_fail (list, error, "line %u: a file of Darknet that names the file with the class names; give that one, %s",
                                line->number, file);
   }
@@ -207,13 +207,13 @@ sl_labels_load (const char *path, GError **error)
   g_autoptr (GBytes) bytes = sl_file_read (path, "a text file with one class name a line", MAX_BYTES, error);
   if (bytes == NULL) {
     g_prefix_error (error, "labels %s: ", path);
-    sl_show_error (error);
+    sl_printable_error (error);
     return NULL;
   }
   const char *text = g_bytes_get_data (bytes, &length);
   SlLabels *labels = sl_labels_parse (text, length, path, error);
   if (labels == NULL)
-    sl_show_error (error);
+    sl_printable_error (error);
   return labels;
 }
 

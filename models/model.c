@@ -10,8 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "core/base/kept.h"
-#include "core/base/show.h"
+#include "core/base/build_selection.h"
+#include "core/base/printable.h"
 #include "core/base/xxh64.h"
 #include "core/passes/prepare.h"
 #include "sightline/error.h"
@@ -482,8 +482,8 @@ note_scaling (SlModel *model)
 {
   const SlImageContract *image = &model->contract->image;
   const gdouble by_model = fabs (sl_graph_input_scale (model->graph));
-  if (model->notice != NULL || !image->valid || !image->range_known || by_model == 0 || 255 * by_model > SL_MOST_SCALED
-      || 255 / image->std[0] > SL_MOST_SCALED)
+  if (model->notice != NULL || !image->valid || !image->range_known || by_model == 0 || 255 * by_model > SL_MAX_SCALED
+      || 255 / image->std[0] > SL_MAX_SCALED)
     return;
   model->notice = g_strdup_printf (
     "the model itself multiplies its pixels by %.4g (1/%.5g), and they are divided by %.5g before: state mean=0 and std=1 if its "
@@ -622,7 +622,7 @@ sl_model_load_with (const char *path, const SlContractOverrides *overrides, cons
   if (!good) {
     add_way_out (model, &settled, failed);
     g_propagate_prefixed_error (error, failed, "%s: ", path);
-    sl_show_error (error);
+    sl_printable_error (error);
     return NULL;
   }
   note_precision (model);

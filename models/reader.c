@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "core/base/kept.h"
+#include "core/base/build_selection.h"
 
 /* NULL: left out of this build. */
 static const SlModelReader *const readers[] = {

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#include "models/edges.h"
+#include "models/io_names.h"
 #include "sightline/error.h"
 
 #define SYNTAX "expected INPUT=OUTPUT with ',' between, each a number or a name, such as h0=hn,c0=cn, or " SL_STATE_NONE ", got '%s'"
@@ -112,8 +112,8 @@ read_pairs (SlState *state, const char *text, const SlGraph *graph, GError **err
       return FALSE;
     }
     *equals = '\0';
-    const gint input = sl_edges_find (graph, FALSE, g_strstrip (piece), "state", error);
-    const gint output = input >= 0 ? sl_edges_find (graph, TRUE, g_strstrip (equals + 1), "state", error) : -1;
+    const gint input = sl_io_names_find (graph, FALSE, g_strstrip (piece), "state", error);
+    const gint output = input >= 0 ? sl_io_names_find (graph, TRUE, g_strstrip (equals + 1), "state", error) : -1;
     if (output < 0 || !add (state, graph, sl_graph_input (graph, (guint) input), sl_graph_output (graph, (guint) output), text, error))
       return FALSE;
   }
@@ -125,7 +125,7 @@ read_handed (SlState *state, const char *text, const SlGraph *graph, GError **er
 {
   g_auto (GStrv) pieces = g_strsplit (text, ",", -1);
   for (guint i = 0; pieces[i] != NULL; i++) {
-    const gint input = sl_edges_find (graph, FALSE, pieces[i], "pads input_N", error);
+    const gint input = sl_io_names_find (graph, FALSE, pieces[i], "pads input_N", error);
     if (input < 0 || !add (state, graph, sl_graph_input (graph, (guint) input), -1, text, error))
       return FALSE;
   }

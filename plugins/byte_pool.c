@@ -4,14 +4,14 @@
  */
 #include "plugins/byte_pool.h"
 
-#define LEAST_BYTES 256u
+#define MIN_BYTES 256u
 
 /* With a quarter of room: lines of a stream differ by some digits. Without a pool, or from one that refuses, buffers are still had from the heap. */
 static void
 grow (SlBytePool *pool, gsize bytes)
 {
   sl_byte_pool_clear (pool);
-  pool->bytes = LEAST_BYTES;
+  pool->bytes = MIN_BYTES;
   while (pool->bytes < bytes + bytes / 4 && pool->bytes <= G_MAXUINT / 4)
     pool->bytes *= 2;
   pool->pool = gst_buffer_pool_new ();

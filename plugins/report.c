@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "core/base/show.h"
+#include "core/base/printable.h"
 #include "sightline/error.h"
 
 typedef enum
@@ -54,7 +54,7 @@ sl_element_report (GstElement *element, const GError *error)
     domain = gst_errors[error->code].domain;
     code = gst_errors[error->code].code;
   }
-  gst_element_message_full (element, GST_MESSAGE_ERROR, domain_quark (domain), code, sl_show_message (error->message), NULL, __FILE__,
+  gst_element_message_full (element, GST_MESSAGE_ERROR, domain_quark (domain), code, sl_printable_message (error->message), NULL, __FILE__,
                             GST_FUNCTION, __LINE__);
 }
 

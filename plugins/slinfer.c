@@ -23,7 +23,7 @@
 
 #include <gst/base/gstbasetransform.h>
 
-#include "core/base/show.h"
+#include "core/base/printable.h"
 #include "sightline/error.h"
 #include "core/runtime/session.h"
 #include "models/model.h"
@@ -94,7 +94,7 @@ static const SlProperty properties[] = {
     "CPU threads that run the model: 1..64, or auto: as many as run it fastest, found by running it when it is loaded, at most 4; unset = 1",
     SL_PROPERTY_STRING, AT (threads), 0, 0, 0, NULL, TRUE },
   { "tensor-limit", "Tensor limit", "Most memory that the model's tensors may take at once, in MiB; a file that needs more is refused",
-    SL_PROPERTY_INT, AT (tensor_limit), 1, SL_MOST_TENSOR_LIMIT, 1024, NULL, TRUE },
+    SL_PROPERTY_INT, AT (tensor_limit), 1, SL_MAX_TENSOR_LIMIT, 1024, NULL, TRUE },
   { "work-limit", "Work limit",
     "Most multiply-adds that a frame may take, in billions, or as much other work; a file that asks for more is refused (sightline inspect "
     "shows them)",
@@ -200,7 +200,7 @@ typedef enum
 static GstFlowReturn
 fail (SlInfer *self, RunStatus status, SlTensorMappingStatus map_status, SlStatus run_status, GstBuffer *in)
 {
-  g_autofree char *model = sl_show (sl_model_path (self->model), SL_SHOW_MESSAGE);
+  g_autofree char *model = sl_printable (sl_model_path (self->model), SL_SHOW_MESSAGE);
   if (status == RUN_BAD_INPUT) {
     g_autofree char *text = sl_tensor_mapping_complaint (&self->inputs, in, map_status);
     GST_ELEMENT_ERROR (self, STREAM, FORMAT, ("%s: %s", model, text), (NULL));
@@ -225,7 +225,7 @@ warn_of_backend (SlInfer *self, char *notice)
 {
   if (notice == NULL)
     return;
-  g_autofree char *model = sl_show (sl_model_path (self->model), SL_SHOW_MESSAGE);
+  g_autofree char *model = sl_printable (sl_model_path (self->model), SL_SHOW_MESSAGE);
   GST_ELEMENT_WARNING (self, LIBRARY, FAILED, ("%s: %s", model, notice), (NULL));
   g_free (notice);
 }

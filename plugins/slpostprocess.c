@@ -19,7 +19,7 @@
 #include "plugins/byte_pool.h"
 #include "plugins/meta/class_names.h"
 #include "plugins/meta/followed.h"
-#include "plugins/meta/nested.h"
+#include "plugins/meta/object_results.h"
 #include "plugins/meta/object_regions.h"
 #include "plugins/meta/region_predictions.h"
 #include "plugins/meta/prediction_signal.h"
@@ -73,7 +73,7 @@ typedef struct
   const char *model; /* (nullable): name of the file that the tensors come from, interned */
   SlPredictionMapper *predictions;
   SlPredictionParts *parts;  /* (nullable): of objects whose model made a mask of classes */
-  SlNested *nested;          /* what was said of objects of @gathering */
+  SlObjectResults *nested;   /* what was said of objects of @gathering */
   GstBuffer *gathering;      /* (nullable): the frame whose objects or tiles are coming in */
   SlTiles *tiles;            /* (nullable): what was found in tiles of @gathering */
   SlPredictionReader reader; /* of frames with objects */
@@ -585,10 +585,10 @@ push_objects (SlPostprocess *self, GstBuffer *buffer)
   const SlFrameMeta times = *sl_buffer_get_frame_meta (buffer);
   SlPredictionView prediction = { .width = GST_VIDEO_INFO_WIDTH (&times.info), .height = GST_VIDEO_INFO_HEIGHT (&times.info) };
   if (self->gathering != times.frame)
-    sl_nested_clear (self->nested);
+    sl_object_results_clear (self->nested);
   gst_clear_buffer (&self->gathering);
   GstBuffer *frame = unwrap_frame (buffer);
-  sl_nested_attach (self->nested, frame, prediction.width, prediction.height);
+  sl_object_results_attach (self->nested, frame, prediction.width, prediction.height);
   name_frame (self, frame, &times, &prediction);
   self->frame++;
   sl_prediction_reader_read (&self->reader, frame, &prediction);
@@ -622,9 +622,9 @@ static void
 gather (SlPostprocess *self, const SlFrameMeta *meta, const SlPredictionView *prediction)
 {
   if (self->gathering != meta->frame)
-    sl_nested_clear (self->nested);
+    sl_object_results_clear (self->nested);
   gst_buffer_replace (&self->gathering, meta->frame);
-  sl_nested_add (self->nested, meta->region, prediction, self->track ? self->lowest : 0, self->model);
+  sl_object_results_add (self->nested, meta->region, prediction, self->track ? self->lowest : 0, self->model);
   if (self->picture.width > 0)
     warn_left_out (self, "pictures");
   else if (prediction->vector.n > 0)
@@ -843,7 +843,7 @@ sl_postprocess_finalize (GObject *object)
   sl_prediction_parts_free (self->parts);
   sl_tracking_clear (&self->tracking);
   gst_clear_buffer (&self->gathering);
-  sl_nested_free (self->nested);
+  sl_object_results_free (self->nested);
   sl_tiles_free (self->tiles);
   sl_prediction_reader_clear (&self->reader);
   g_string_free (self->line, TRUE);
@@ -882,7 +882,7 @@ sl_postprocess_init (SlPostprocess *self)
   sl_properties_init (self, properties, G_N_ELEMENTS (properties));
   self->predictions = sl_prediction_mapper_new ();
   sl_tracking_init (&self->tracking);
-  self->nested = sl_nested_new ();
+  self->nested = sl_object_results_new ();
   sl_prediction_reader_init (&self->reader);
   self->line = g_string_new (NULL);
   g_queue_init (&self->held);

@@ -36,7 +36,7 @@ GST_DEBUG_CATEGORY_STATIC (sl_read_debug);
 #define GST_CAT_DEFAULT sl_read_debug
 
 /* Objects of a frame that are tried. */
-#define MOST_TRIES 256
+#define MAX_TRIES 256
 
 typedef struct
 {
@@ -266,7 +266,7 @@ static SlScanResult
 try_region (SlRead *self, const SlLuma *luma, GstVideoRegionOfInterestMeta *region, const SlObjectView *object, guint kinds, guint place,
             SlReadTrack *track, const Settings *settings)
 {
-  const gboolean may_try = self->tried < MOST_TRIES;
+  const gboolean may_try = self->tried < MAX_TRIES;
   if (track == NULL)
     return may_try ? try_once (self, luma, region, object, kinds, place, settings) : SL_SCAN_UNTRIED;
   if (may_try && sl_read_memory_is_due (self->memory, track))
@@ -311,7 +311,7 @@ tell_boxes (SlRead *self, const SlLuma *luma)
 {
   g_autoptr (GArray) boxes = g_array_new (FALSE, FALSE, 4 * sizeof (double));
   SlObjectView object;
-  for (guint i = 0; i < MIN (self->objects->len, MOST_TRIES); i++) {
+  for (guint i = 0; i < MIN (self->objects->len, MAX_TRIES); i++) {
     const GstVideoRegionOfInterestMeta *region = g_ptr_array_index (self->objects, i);
     if ((sl_region_reader_kinds (self->regions, sl_region_type_name (region)) & SL_READ_LINEAR) == 0
         || !sl_region_read_object (region, luma->width, luma->height, &object))

@@ -21,7 +21,7 @@
 #include "plugins/record/triggers.h"
 #include "plugins/report.h"
 #include "core/base/json.h"
-#include "core/base/show.h"
+#include "core/base/printable.h"
 
 GST_DEBUG_CATEGORY_STATIC (sl_record_debug);
 #define GST_CAT_DEFAULT sl_record_debug
@@ -270,7 +270,7 @@ static void
 tell_asked (Moment *moment, const char *reason)
 {
   GString *json = g_string_new ("{\"event\":\"" ASKED "\",\"reason\":");
-  g_autofree char *shown = sl_show (reason, SL_SHOW_MESSAGE);
+  g_autofree char *shown = sl_printable (reason, SL_SHOW_MESSAGE);
   sl_json_append_string (json, shown);
   g_string_append_c (json, '}');
   event_found (moment, ASKED, json->str);
@@ -327,7 +327,7 @@ cannot_encode (SlRecord *self, const GError *error)
 {
   const char *next = self->encoder_name != NULL && !self->encoder_is_set ? sl_encoder_next (self->encoder_name) : NULL;
   const gboolean told = self->encodes_nothing;
-  g_autofree char *shown = sl_show_message (error->message), *caps = gst_caps_to_string (self->caps);
+  g_autofree char *shown = sl_printable_message (error->message), *caps = gst_caps_to_string (self->caps);
   g_clear_pointer (&self->encoder, sl_encoder_free);
   GST_WARNING_OBJECT (self, "%s cannot encode %s: %s", self->encoder_name, caps, shown);
   if (next == NULL) {

@@ -16,7 +16,7 @@
 #include <string.h>
 
 #include "core/base/redact.h"
-#include "core/base/show.h"
+#include "core/base/printable.h"
 #include "plugins/describe.h"
 #include "plugins/meta/frame_meta.h"
 #include "plugins/password.h"

@@ -24,7 +24,7 @@ struct _SlTiles
 static gboolean
 is_count (char digit)
 {
-  return digit >= '1' && digit <= '0' + SL_MOST_TILES;
+  return digit >= '1' && digit <= '0' + SL_MAX_TILES;
 }
 
 gboolean
@@ -38,7 +38,7 @@ sl_tiles_parse (const char *text, guint *columns, guint *rows, GError **error)
     *rows = (guint) (text[2] - '0');
     return TRUE;
   }
-  g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "tiles=%s: expected COLUMNSxROWS, each 1..%d, such as tiles=2x2", text, SL_MOST_TILES);
+  g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "tiles=%s: expected COLUMNSxROWS, each 1..%d, such as tiles=2x2", text, SL_MAX_TILES);
   return FALSE;
 }
 

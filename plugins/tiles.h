@@ -12,9 +12,9 @@
 G_BEGIN_DECLS
 
 /** Most tiles each way. */
-#define SL_MOST_TILES 8
+#define SL_MAX_TILES 8
 
-/** sl_tiles_parse: "2x2" as columns and rows, 1..SL_MOST_TILES each; 1 and 1 of NULL and of nothing. FALSE with @error set. */
+/** sl_tiles_parse: "2x2" as columns and rows, 1..SL_MAX_TILES each; 1 and 1 of NULL and of nothing. FALSE with @error set. */
 gboolean sl_tiles_parse (const char *text, guint *columns, guint *rows, GError **error);
 /** sl_tiles_place: the @i-th of @columns x @rows tiles of @part, row by row; neighbours overlap by a fifth of a tile. A side is at least a
  *  pixel. */

@@ -7,7 +7,7 @@
 #include "sightline/error.h"
 
 /* Elements between an element and the one that makes its caps. */
-#define MOST_BETWEEN 64
+#define MAX_BETWEEN 64
 
 /* What to put before an element that gets this memory; "%s" is the element. */
 static const struct
@@ -70,7 +70,7 @@ has_choice (GstPad *sink, GstCaps *taken)
 {
   GstPad *at = gst_object_ref (sink);
   gboolean choice = FALSE, known = FALSE;
-  for (guint i = 0; i < MOST_BETWEEN && at != NULL && !known; i++) {
+  for (guint i = 0; i < MAX_BETWEEN && at != NULL && !known; i++) {
     g_autoptr (GstPad) source = find_source (at);
     g_autoptr (GstElement) element = source != NULL ? gst_pad_get_parent_element (source) : NULL;
     g_autoptr (GstCaps) caps = element != NULL ? possible_caps (source, element) : NULL;

@@ -8,7 +8,7 @@
 
 #include "sightline/error.h"
 
-#define MOST_ANCHORS 10000000
+#define MAX_ANCHORS 10000000
 #define LARGEST_LOG 12
 
 static guint
@@ -66,7 +66,7 @@ sl_anchors_ssd (const SlSsdAnchors *spec, guint *n)
   guint64 total = 0;
   for (guint m = 0; m < spec->n_maps; m++)
     total += (guint64) spec->map_width[m] * spec->map_height[m] * anchors_per_cell (spec, m);
-  if (total == 0 || total > MOST_ANCHORS)
+  if (total == 0 || total > MAX_ANCHORS)
     return NULL;
   SlAnchor *anchors = g_new (SlAnchor, total);
   *n = 0;
@@ -84,7 +84,7 @@ sl_anchors_faces (gint32 width, gint32 height, guint *n)
   static const guint strides[] = { 8, 16, 32, 64 };
   static const gfloat sizes[][3] = { { 10, 16, 24 }, { 32, 48, 0 }, { 64, 96, 0 }, { 128, 192, 256 } };
   SlGrid grid;
-  if (!sl_grid_init (&grid, width, height, strides, G_N_ELEMENTS (strides), 3) || grid.n_rows > MOST_ANCHORS)
+  if (!sl_grid_init (&grid, width, height, strides, G_N_ELEMENTS (strides), 3) || grid.n_rows > MAX_ANCHORS)
     return NULL;
   SlAnchor *anchors = g_new (SlAnchor, grid.n_rows);
   *n = 0;
@@ -107,7 +107,7 @@ sl_anchors_pyramid (const SlPyramidAnchors *spec, gint32 width, gint32 height, g
   SlAnchor shapes[SL_MAX_ASPECT_RATIOS * SL_MAX_ASPECT_RATIOS];
   const guint per_cell = spec->scales * spec->n_shapes;
   if (spec->scales > SL_MAX_ASPECT_RATIOS || !sl_grid_init (&grid, width, height, spec->strides, spec->n_levels, per_cell)
-      || grid.n_rows > MOST_ANCHORS || grid.n_rows == 0)
+      || grid.n_rows > MAX_ANCHORS || grid.n_rows == 0)
     return NULL;
   SlAnchor *anchors = g_new (SlAnchor, grid.n_rows);
   *n = 0;
@@ -134,7 +134,7 @@ read_line (const char *line, GArray *to)
     if (*line == '\0')
       return to->len;
     const gfloat value = (gfloat) g_ascii_strtod (line, &end);
-    if (end == line || !isfinite (value) || to->len >= MOST_ANCHORS)
+    if (end == line || !isfinite (value) || to->len >= MAX_ANCHORS)
       return 0;
     g_array_append_val (to, value);
   }

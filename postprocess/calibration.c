@@ -8,7 +8,7 @@
 #include "postprocess/params.h"
 
 /* Scores are kept this far from 0 and 1, where the logarithms end. */
-#define LEAST_SCORE 1e-16
+#define MIN_SCORE 1e-16
 
 typedef enum
 {
@@ -125,10 +125,10 @@ sl_calibration_free (SlCalibration *calibration)
 static double
 transformed (Transform transform, double score)
 {
-  const double inside = CLAMP (score, LEAST_SCORE, 1 - LEAST_SCORE);
+  const double inside = CLAMP (score, MIN_SCORE, 1 - MIN_SCORE);
   switch (transform) {
     case TRANSFORM_LOG:
-      return log (fmax (score, LEAST_SCORE));
+      return log (fmax (score, MIN_SCORE));
     case TRANSFORM_INVERSE_LOGISTIC:
       return log (inside) - log1p (-inside);
     default:

@@ -6,16 +6,16 @@
 #include <string.h>
 
 #define OVERLAP 0.5
-#define MOST_VALUES 65536
-#define MOST_CELLS (1u << 26)
-#define MOST_CLASSES 1000000
+#define MAX_VALUES 65536
+#define MAX_CELLS (1u << 26)
+#define MAX_CLASSES 1000000
 /* Objects of a frame that are held, the best of all. */
-#define MOST_OBJECTS 2048
+#define MAX_OBJECTS 2048
 
 gboolean
 sl_collector_init (SlCollector *self, const SlDecoderConfig *config, const SlSkeleton *skeleton, gboolean suppress, GError **error)
 {
-  const guint most = MAX (MOST_OBJECTS, config->max_results);
+  const guint most = MAX (MAX_OBJECTS, config->max_results);
   *self = (SlCollector){ .threshold = config->threshold, .suppress = suppress };
   if (!sl_detector_init (&self->detector, config, most, NULL, OVERLAP, error))
     return FALSE;
@@ -27,7 +27,7 @@ sl_collector_init (SlCollector *self, const SlDecoderConfig *config, const SlSke
   self->has_points = g_new (gboolean, most);
   self->labels.capacity = config->max_results;
   self->labels.items = g_new (SlRanked, config->max_results);
-  self->values = g_new (gfloat, MOST_VALUES);
+  self->values = g_new (gfloat, MAX_VALUES);
   return TRUE;
 }
 
@@ -67,7 +67,7 @@ take_place (SlTopK *top, gfloat confidence)
 static gboolean
 counts (const SlCollector *self, gint32 class_id, gfloat confidence)
 {
-  return isfinite (confidence) && confidence >= self->threshold && class_id >= 0 && class_id < MOST_CLASSES;
+  return isfinite (confidence) && confidence >= self->threshold && class_id >= 0 && class_id < MAX_CLASSES;
 }
 
 void
@@ -99,7 +99,7 @@ sl_collector_add_label (SlCollector *self, gint32 class_id, gfloat confidence)
 void
 sl_collector_set_values (SlCollector *self, const gfloat *values, guint n, gboolean is_embedding)
 {
-  if (n == 0 || n > MOST_VALUES)
+  if (n == 0 || n > MAX_VALUES)
     return;
   for (guint i = 0; i < n; i++)
     if (!isfinite (values[i]))
@@ -112,7 +112,7 @@ void
 sl_collector_set_map (SlCollector *self, const guint8 *classes, guint width, guint height, gint background)
 {
   const guint64 n = (guint64) width * height;
-  if (n == 0 || n > MOST_CELLS)
+  if (n == 0 || n > MAX_CELLS)
     return;
   if (n > self->n_cells) {
     g_free (self->cells);

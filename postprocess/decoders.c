@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#include "core/base/kept.h"
+#include "core/base/build_selection.h"
 #include "sightline/error.h"
 #include "postprocess/halves.h"
 #include "postprocess/params.h"
@@ -29,7 +29,7 @@ struct _SlDecoding
   guint frames, with_results;   /* looked at so far */
   GString *why;                 /* room for either */
   char *contradiction, *choice; /* (nullable) */
-  SlHalves *halves; /* (nullable) */
+  SlHalves *halves;             /* (nullable) */
 };
 
 /* What every decoder takes: its threshold, whether numbers are checked, and what models say of themselves that no decoder needs to know. */
@@ -39,7 +39,7 @@ static const char *const model_params[] = { THRESHOLD, CHECK, "task", "stride", 
 #define ANY_THRESHOLD 0.5f
 
 /* Decoders that a message names. */
-#define MOST_SUGGESTED 2
+#define MAX_SUGGESTED 2
 
 #define SL_DECODER_ENTRY(name) &sl_decoder_##name,
 
@@ -105,7 +105,7 @@ refuse_all (const SlDecoderConfig *config, GError **error)
   if (why != NULL)
     g_string_append_printf (text, " unnamed, because %s", why);
   const gboolean names_some = why != NULL && strstr (why, "decoder=") != NULL;
-  for (guint i = G_N_ELEMENTS (decoders); i-- > 0 && n < MOST_SUGGESTED && !names_some;)
+  for (guint i = G_N_ELEMENTS (decoders); i-- > 0 && n < MAX_SUGGESTED && !names_some;)
     if (would_take (decoders[i], config))
       g_string_append_printf (text, "%sdecoder=%s", n++ == 0 ? "; try " : " or ", decoders[i]->name);
   if (left_out[0] != NULL)
@@ -348,7 +348,7 @@ check (SlDecoding *decoding, const void *const *data)
 static gboolean
 is_checked (const SlDecoding *decoding)
 {
-  return decoding->checked && decoding->frames < SL_PLAUSIBLE_MOST_FRAMES && decoding->with_results < SL_PLAUSIBLE_FRAMES;
+  return decoding->checked && decoding->frames < SL_PLAUSIBLE_MAX_FRAMES && decoding->with_results < SL_PLAUSIBLE_FRAMES;
 }
 
 const SlResult *

@@ -12,7 +12,7 @@
 
 /* Candidates that go into suppression: several for each result, and enough for a crowd. */
 #define CANDIDATES_PER_RESULT 4
-#define MOST_CANDIDATES 2048
+#define MAX_CANDIDATES 2048
 
 /* Codes mean nothing to boxes and confidences without their scale. */
 static gboolean
@@ -38,7 +38,7 @@ sl_detector_init (SlDetector *self, const SlDecoderConfig *config, guint n, cons
   if (!check_scales (config, error) || !sl_decoder_param_double (config, "iou-threshold", iou, 0, 1, &stated, error)
       || !sl_decoder_param_bool (config, "agnostic", FALSE, &agnostic, error))
     return FALSE;
-  const guint capacity = MIN (n, MAX (MOST_CANDIDATES, CANDIDATES_PER_RESULT * config->max_results));
+  const guint capacity = MIN (n, MAX (MAX_CANDIDATES, CANDIDATES_PER_RESULT * config->max_results));
   self->n = n;
   self->threshold = config->threshold;
   if (ranked != NULL) {

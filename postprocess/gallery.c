@@ -9,9 +9,9 @@
 #include "core/base/json_reader.h"
 #include "sightline/error.h"
 
-#define MOST_BYTES ((gsize) 256 << 20)
-#define MOST_VECTORS 100000
-#define MOST_NUMBERS (1u << 25)
+#define MAX_BYTES ((gsize) 256 << 20)
+#define MAX_VECTORS 100000
+#define MAX_NUMBERS (1u << 25)
 #define LANES 8
 /* Below every cosine. */
 #define NONE (-2.f)
@@ -32,8 +32,8 @@ read_vector (SlGallery *self, SlJsonReader *reader, const char *name)
   const guint start = self->numbers->len;
   double squares = 0;
   guint n = 0;
-  if (self->n_vectors == MOST_VECTORS || self->numbers->len > MOST_NUMBERS - self->length)
-    return sl_json_reader_fail (reader, "more than %d vectors or %u numbers: expected a gallery of fewer", MOST_VECTORS, MOST_NUMBERS);
+  if (self->n_vectors == MAX_VECTORS || self->numbers->len > MAX_NUMBERS - self->length)
+    return sl_json_reader_fail (reader, "more than %d vectors or %u numbers: expected a gallery of fewer", MAX_VECTORS, MAX_NUMBERS);
   if (!sl_json_reader_enter (reader, SL_JSON_LIST))
     return FALSE;
   for (; sl_json_reader_next (reader); n++) {
@@ -110,7 +110,7 @@ read_file (const char *path, gsize *length, GError **error)
                  wrong == ENOENT ? "no such file"
                  : wrong != 0    ? g_strerror (wrong)
                                  : "not a file");
-  } else if ((guint64) info.st_size > MOST_BYTES) {
+  } else if ((guint64) info.st_size > MAX_BYTES) {
     g_set_error (error, SL_ERROR, SL_ERROR_LIMIT, "%s: expected a gallery of at most 256 MiB, got %" G_GINT64_FORMAT " bytes", path,
                  (gint64) info.st_size);
   } else if (!g_file_get_contents (path, &text, length, &cause)) {

@@ -8,7 +8,7 @@
 #include <math.h>
 
 /* Numbers of a table that are looked at. */
-#define MOST_NUMBERS (1u << 17)
+#define MAX_NUMBERS (1u << 17)
 /* Numbers of classes are below this. */
 #define LARGEST_WHOLE 1e9f
 /* Some fill the rows that have no object with this. */
@@ -19,8 +19,8 @@
 #define BOX_SLACK 0.5f
 #define MIDDLE_SLACK 0.1f
 /* Of the boxes that are looked at, as many may have no size; of those of sure rows, as many may be impossible. */
-#define MOST_FLAT 0.05
-#define MOST_BAD 0.25
+#define MAX_FLAT 0.05
+#define MAX_BAD 0.25
 /* Sizes are larger than places in a few boxes alone. */
 #define MANY_BOXES 64
 #define ALL_ORDERED 0.99
@@ -31,7 +31,7 @@ static guint
 step_of (const SlRows *rows)
 {
   const guint64 numbers = (guint64) rows->n * MAX (rows->columns, 1);
-  return (guint) (1 + numbers / MOST_NUMBERS);
+  return (guint) (1 + numbers / MAX_NUMBERS);
 }
 
 guint
@@ -141,12 +141,12 @@ sl_plausible_count_box (SlBoxCount *count, const gfloat box[4], SlBoxForm form, 
 gboolean
 sl_plausible_boxes (const SlBoxCount *count, SlBoxForm form, gboolean exact)
 {
-  if (form == SL_BOX_CORNERS && exact && count->flat > count->boxes * MOST_FLAT)
+  if (form == SL_BOX_CORNERS && exact && count->flat > count->boxes * MAX_FLAT)
     return FALSE;
   /* No box of many is nearer to the edge than it is wide: they are corners. */
   if (form == SL_BOX_CENTRE && count->boxes >= MANY_BOXES && count->ordered > count->boxes * ALL_ORDERED)
     return FALSE;
-  return count->bad <= count->sure * MOST_BAD;
+  return count->bad <= count->sure * MAX_BAD;
 }
 
 /* Whether @box is less than a picture away from the picture, and not wider than ten. */

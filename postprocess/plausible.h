@@ -13,7 +13,7 @@ G_BEGIN_DECLS
 
 /** Frames with results that are looked at, and frames after which nobody looks any more. */
 #define SL_PLAUSIBLE_FRAMES 30
-#define SL_PLAUSIBLE_MOST_FRAMES 300
+#define SL_PLAUSIBLE_MAX_FRAMES 300
 /** A box of a score of at least this counts as one that the model is sure of. */
 #define SL_PLAUSIBLE_SURE 0.25f
 /** Coordinates beyond this are no fractions of the input. */

@@ -20,7 +20,7 @@
 #define FOLDERS "SIGHTLINE_DECODERS"
 #define SUFFIX ".so"
 #define PAGE "docs/decoder-plugins.md"
-#define MOST_NAMES 65536
+#define MAX_NAMES 65536
 #define MESSAGE_SIZE 512
 
 /* SlDecoderType by SlDtype. */
@@ -189,9 +189,9 @@ static gboolean
 ends (const char *const *names)
 {
   guint n = 0;
-  while (names != NULL && n < MOST_NAMES && names[n] != NULL)
+  while (names != NULL && n < MAX_NAMES && names[n] != NULL)
     n++;
-  return n < MOST_NAMES;
+  return n < MAX_NAMES;
 }
 
 /* What is wrong with a row of our version, a clause; NULL = nothing. */

@@ -8,7 +8,7 @@
 #include <string.h>
 
 /* Each of four edges adds at most one corner to four. */
-#define MOST_CORNERS 8
+#define MAX_CORNERS 8
 
 void
 sl_rotated_corners (const SlRotated *box, double corners[4][2])
@@ -30,16 +30,16 @@ side_of (const double a[2], const double b[2], const double p[2])
 
 /* What of the polygon is on the inner side of the edge from @a to @b. */
 static guint
-clip (double polygon[MOST_CORNERS][2], guint n, const double a[2], const double b[2])
+clip (double polygon[MAX_CORNERS][2], guint n, const double a[2], const double b[2])
 {
-  double out[MOST_CORNERS][2];
+  double out[MAX_CORNERS][2];
   guint n_out = 0;
   for (guint i = 0; i < n; i++) {
     const double *here = polygon[i], *next = polygon[(i + 1) % n];
     const double s = side_of (a, b, here), t = side_of (a, b, next);
-    if (s <= 0 && n_out < MOST_CORNERS)
+    if (s <= 0 && n_out < MAX_CORNERS)
       memcpy (out[n_out++], here, sizeof out[0]);
-    if ((s < 0) != (t < 0) && s != 0 && t != 0 && n_out < MOST_CORNERS) {
+    if ((s < 0) != (t < 0) && s != 0 && t != 0 && n_out < MAX_CORNERS) {
       const double share = s / (s - t);
       out[n_out][0] = here[0] + share * (next[0] - here[0]);
       out[n_out++][1] = here[1] + share * (next[1] - here[1]);
@@ -52,7 +52,7 @@ clip (double polygon[MOST_CORNERS][2], guint n, const double a[2], const double 
 double
 sl_rotated_overlap (const SlRotated *a, const SlRotated *b)
 {
-  double polygon[MOST_CORNERS][2], edges[4][2], twice = 0;
+  double polygon[MAX_CORNERS][2], edges[4][2], twice = 0;
   guint n = 4;
   sl_rotated_corners (a, polygon);
   sl_rotated_corners (b, edges);

@@ -10,7 +10,7 @@
 G_BEGIN_DECLS
 
 /** Most candidates that are compared: each pair costs a clipped polygon. */
-#define SL_MOST_ROTATED 1000
+#define SL_MAX_ROTATED 1000
 
 /** In pixels; @angle in radians from the x axis towards the y axis. */
 typedef struct

@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-#include "core/base/show.h"
+#include "core/base/printable.h"
 #include "sightline/error.h"
 #include "core/runtime/session.h"
 #include "models/backend.h"
@@ -382,7 +382,7 @@ warn_of_backend (const SlPredictor *self, char *notice)
 {
   if (notice == NULL)
     return;
-  g_autofree char *model = sl_show (sl_model_path (self->model), SL_SHOW_MESSAGE);
+  g_autofree char *model = sl_printable (sl_model_path (self->model), SL_SHOW_MESSAGE);
   g_warning ("%s: %s", model, notice);
   g_free (notice);
 }
@@ -588,7 +588,7 @@ sl_predictor_load (SlPredictor *self, GError **error)
   const gboolean loaded = ensure_loaded (self, error);
   g_mutex_unlock (&self->lock);
   if (!loaded)
-    sl_show_error (error);
+    sl_printable_error (error);
   return loaded;
 }
 
@@ -612,7 +612,7 @@ sl_predictor_predict (SlPredictor *self, SlFrame *frame, GError **error)
   SlPredictions *predictions = predict (self, frame, error);
   g_mutex_unlock (&self->lock);
   if (predictions == NULL)
-    sl_show_error (error);
+    sl_printable_error (error);
   return predictions;
 }
 

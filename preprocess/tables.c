@@ -7,7 +7,7 @@
 #include <string.h>
 
 #define ALIGNMENT 64
-#define LEAST_BYTES 4096
+#define MIN_BYTES 4096
 
 typedef struct SlTablesBlock Block;
 
@@ -40,7 +40,7 @@ sl_tables_take (SlTables *tables, size_t n, size_t size)
   bytes = (bytes / ALIGNMENT + 1) * ALIGNMENT;
   Block *block = tables->blocks;
   if (block == NULL || block->bytes - block->used < bytes)
-    block = add_block (tables, bytes > LEAST_BYTES ? bytes : LEAST_BYTES);
+    block = add_block (tables, bytes > MIN_BYTES ? bytes : MIN_BYTES);
   if (block == NULL)
     return NULL;
   void *memory = (uint8_t *) (block + 1) + block->used;

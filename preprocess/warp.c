@@ -15,7 +15,7 @@
 #include "preprocess/tables.h"
 
 /* Largest distance from the picture's corner, and largest side, of a part. */
-#define MOST_PIXELS 1e7
+#define MAX_PIXELS 1e7
 #define BYTE_BITS 8
 
 struct SlWarp
@@ -51,8 +51,8 @@ sl_warp_free (SlWarp *warp)
 static bool
 valid_part (const SlTurnedRect *part)
 {
-  return fabs (part->x) <= MOST_PIXELS && fabs (part->y) <= MOST_PIXELS && part->width > 0 && part->width <= MOST_PIXELS && part->height > 0
-         && part->height <= MOST_PIXELS && isfinite (part->angle);
+  return fabs (part->x) <= MAX_PIXELS && fabs (part->y) <= MAX_PIXELS && part->width > 0 && part->width <= MAX_PIXELS && part->height > 0
+         && part->height <= MAX_PIXELS && isfinite (part->angle);
 }
 
 /* The pixels of the picture that the part is read from: those it covers, and one for each side of the lines between them. */

@@ -46,7 +46,7 @@ extern const SlCommand sl_command_serve;
 /** sl_command_load: (nullable): the command of the module, a word such as "run"; NULL after a message on stderr. */
 const SlCommand *sl_command_load (const char *name);
 
-/** sl_complain: "sightline COMMAND: message" on stderr, with a newline; the message as sl_show_message() makes it. */
+/** sl_complain: "sightline COMMAND: message" on stderr, with a newline; the message as sl_printable_message() makes it. */
 void sl_complain (const char *command, const char *format, ...) G_GNUC_PRINTF (2, 3);
 
 G_END_DECLS

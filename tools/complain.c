@@ -3,7 +3,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "core/base/show.h"
+#include "core/base/printable.h"
 #include "tools/command.h"
 
 void
@@ -13,6 +13,6 @@ sl_complain (const char *command, const char *format, ...)
   va_start (args, format);
   g_autofree char *message = g_strdup_vprintf (format, args);
   va_end (args);
-  g_autofree char *shown = sl_show_message (message);
+  g_autofree char *shown = sl_printable_message (message);
   fprintf (stderr, "sightline%s%s: %s\n", command != NULL ? " " : "", command != NULL ? command : "", shown);
 }

@@ -4,7 +4,7 @@
  */
 #include <stdio.h>
 
-#include "core/base/show.h"
+#include "core/base/printable.h"
 #include "models/convert.h"
 #include "models/state.h"
 #include "tools/command.h"
@@ -25,7 +25,7 @@ convert (const SlModelOptions *options, const char *path, GError **error)
     return FALSE;
   if (!sl_options_write (path, bytes, error))
     return FALSE;
-  g_autofree char *shown = sl_show (path, SL_SHOW_MESSAGE);
+  g_autofree char *shown = sl_printable (path, SL_SHOW_MESSAGE);
   printf ("%s: %" G_GSIZE_FORMAT " bytes\n", shown, g_bytes_get_size (bytes));
   return TRUE;
 }

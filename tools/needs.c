@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What models need of a build, for core/base/kept.h: a line is a kind and a name, such as "operator CONV_2D". The models are loaded here, so the list
+ * What models need of a build, for core/base/build_selection.h: a line is a kind and a name, such as "operator CONV_2D". The models are loaded here, so the list
  * is what reading, rewriting and decoding them took, and not a guess from their bytes.
  */
 #include "tools/needs.h"

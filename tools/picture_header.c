@@ -200,11 +200,11 @@ sl_picture_header_read (const guint8 *bytes, gsize n)
 gboolean
 sl_picture_header_check (const SlPictureHeader *header, GError **error)
 {
-  if (header->width > 0 && header->height > SL_PICTURE_MOST_PIXELS / header->width)
+  if (header->width > 0 && header->height > SL_PICTURE_MAX_PIXELS / header->width)
     g_set_error (error, SL_ERROR, SL_ERROR_LIMIT,
                  "the picture has %" G_GUINT64_FORMAT "x%" G_GUINT64_FORMAT
                  " pixels; expected %d million at most: reduce it, or cut it into parts",
-                 header->width, header->height, SL_PICTURE_MOST_PIXELS / 1000000);
+                 header->width, header->height, SL_PICTURE_MAX_PIXELS / 1000000);
   else if (header->moves)
     g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED,
                  "animated WebP is not supported: take out a frame (webpmux -get frame 1 FILE -o frame.webp), or make it a GIF or a video");

@@ -39,7 +39,7 @@ typedef struct
 } SlPictureHeader;
 
 /** Pixels of a picture that is decoded; the cameras of phones make up to 200 million. */
-#define SL_PICTURE_MOST_PIXELS 200000000
+#define SL_PICTURE_MAX_PIXELS 200000000
 
 /** sl_picture_header_read: of the file @bytes, or its beginning; nothing that it says need be true. */
 SlPictureHeader sl_picture_header_read (const guint8 *bytes, gsize n);

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "core/base/kept.h"
+#include "core/base/build_selection.h"
 
 /* The preferred first; the last one supports every node. */
 static const SlBackend *const rows[] = {

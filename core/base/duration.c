@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-#define MOST_MS (24 * 60 * 60 * 1000.0)
+#define MAX_MS (24 * 60 * 60 * 1000.0)
 
 static const struct
 {
@@ -21,7 +21,7 @@ sl_duration_parse (const char *text, guint *ms)
   while (end != NULL && *end == ' ')
     end++;
   for (guint i = 0; end != NULL && i < G_N_ELEMENTS (units); i++)
-    if (strcmp (end, units[i].unit) == 0 && number * units[i].ms <= MOST_MS) {
+    if (strcmp (end, units[i].unit) == 0 && number * units[i].ms <= MAX_MS) {
       *ms = (guint) lround (number * units[i].ms);
       return TRUE;
     }

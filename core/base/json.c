@@ -7,7 +7,7 @@
 
 #include <math.h>
 
-#include "core/base/show.h"
+#include "core/base/printable.h"
 
 void
 sl_json_append_printf (GString *out, const char *format, ...)

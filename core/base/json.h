@@ -9,7 +9,7 @@
 
 G_BEGIN_DECLS
 
-/** sl_json_append_string: @text quoted and escaped, with all that is not plain (core/base/show.h) in escapes; null for NULL. */
+/** sl_json_append_string: @text quoted and escaped, with all that is not plain (core/base/printable.h) in escapes; null for NULL. */
 void sl_json_append_string (GString *out, const char *text);
 /** sl_json_append_double: @digits (1..17) significant digits; null, JSON's only word for it, when @value is not finite. */
 void sl_json_append_double (GString *out, double value, guint digits);

@@ -93,8 +93,8 @@ sl_json_reader_enter (SlJsonReader *reader, SlJsonKind kind)
 {
   if (!expect (reader, kind))
     return FALSE;
-  if (reader->depth == SL_JSON_MOST_DEPTH)
-    return sl_json_reader_fail (reader, "more than %d objects and lists within each other", SL_JSON_MOST_DEPTH);
+  if (reader->depth == SL_JSON_MAX_DEPTH)
+    return sl_json_reader_fail (reader, "more than %d objects and lists within each other", SL_JSON_MAX_DEPTH);
   const guint64 bit = G_GUINT64_CONSTANT (1) << reader->depth++;
   reader->objects = kind == SL_JSON_OBJECT ? reader->objects | bit : reader->objects & ~bit;
   reader->begun &= ~bit;

@@ -18,7 +18,7 @@
 G_BEGIN_DECLS
 
 /** Objects and lists within each other. */
-#define SL_JSON_MOST_DEPTH 60
+#define SL_JSON_MAX_DEPTH 60
 
 typedef enum
 {

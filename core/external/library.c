@@ -9,8 +9,8 @@
 #include <dlfcn.h>
 #include <string.h>
 
-#include "core/base/kept.h"
-#include "core/base/show.h"
+#include "core/base/build_selection.h"
+#include "core/base/printable.h"
 #include "core/base/suggest.h"
 #include "sightline/error.h"
 
@@ -60,7 +60,7 @@ open_first (const SlRuntime *row, const char *stated, const char **name, GError 
       return handle;
     const char *text = dlerror ();
     if (said == NULL)
-      said = sl_show (text != NULL ? text : "cannot be opened", SL_SHOW_MESSAGE);
+      said = sl_printable (text != NULL ? text : "cannot be opened", SL_SHOW_MESSAGE);
   }
   if (stated != NULL)
     g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED,

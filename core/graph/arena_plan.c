@@ -15,9 +15,9 @@
 #include "core/graph/tensor.h"
 
 /* Blocks that are placed one by one. */
-#define MOST_PLACED 4096
+#define MAX_PLACED 4096
 /* Pairs of blocks that are compared for the sake of middles. */
-#define MOST_LOOKS (1 << 25)
+#define MAX_LOOKS (1 << 25)
 #define NONE G_MAXUINT
 
 static gsize
@@ -69,7 +69,7 @@ static gboolean
 find_middle (SlBlock *const *placed, guint n, const SlBlock *block, gsize limit, guint *looks, gsize *at)
 {
   const gsize half = block->bytes / 2;
-  for (guint i = 0; i < n && *looks < MOST_LOOKS; i++) {
+  for (guint i = 0; i < n && *looks < MAX_LOOKS; i++) {
     const gsize middle = placed[i]->offset + placed[i]->bytes / 2;
     *at = middle < half ? limit : (middle - half) / SL_TENSOR_ALIGN * SL_TENSOR_ALIGN;
     if (*at + padded (block->bytes) <= limit && is_free (placed, n, block, *at, looks))
@@ -194,7 +194,7 @@ sl_arena_plan (SlBlock *blocks, guint n_blocks, guint n_steps, gboolean halves, 
   for (guint i = 0; i < n_blocks; i++)
     order[i] = &blocks[i];
   qsort (order, n_blocks, sizeof order[0], larger_first);
-  const guint n_placed = MIN (n_blocks, MOST_PLACED);
+  const guint n_placed = MIN (n_blocks, MAX_PLACED);
   gsize size = place (order, n_placed, 0);
   if (halves) {
     const gsize limit = size + size / 4, with_halves = place (order, n_placed, limit);

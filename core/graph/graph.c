@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#include "core/base/kept.h"
+#include "core/base/build_selection.h"
 #include "sightline/error.h"
 #include "core/graph/graph_private.h"
 

@@ -31,8 +31,8 @@ G_BEGIN_DECLS
 #define SL_MAX_WORK (G_GUINT64_CONSTANT (250) * 1000000000)
 /** Most bytes that variable tensors of a graph may take at once, unless sl_graph_set_limit() says otherwise. */
 #define SL_MAX_TENSOR_BYTES ((gsize) 1 << 30)
-/** SL_MOST_TENSOR_LIMIT: in MiB, what users may raise that limit to. */
-#define SL_MOST_TENSOR_LIMIT 1048576
+/** SL_MAX_TENSOR_LIMIT: in MiB, what users may raise that limit to. */
+#define SL_MAX_TENSOR_LIMIT 1048576
 
 /**
  * SlHeldInput: an input that sessions have memory for, since nobody gives it with each run: state that a model carries from run to run, or a

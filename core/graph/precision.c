@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "core/base/show.h"
+#include "core/base/printable.h"
 #include "sightline/error.h"
 
 static const char *const names[] = { [SL_PRECISION_FLOAT] = "float", [SL_PRECISION_BF16] = "bf16", [SL_PRECISION_FP16] = "fp16" };
@@ -19,7 +19,7 @@ sl_precision_parse (const char *text, SlPrecision *precision, GError **error)
       *precision = (SlPrecision) i;
       return TRUE;
     }
-  g_autofree char *shown = sl_show (text, SL_SHOW_MESSAGE);
+  g_autofree char *shown = sl_printable (text, SL_SHOW_MESSAGE);
   g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "precision=%s: expected " SL_PRECISION_NAMES, shown);
   return FALSE;
 }

@@ -5,7 +5,7 @@
 #include "core/ops/ops.h"
 
 /* So that their copies in double precision stay small. */
-#define MOST_ROWS 1024
+#define MAX_ROWS 1024
 
 static gboolean
 check (SlGraph *graph, SlNode *node, GError **error)
@@ -15,10 +15,10 @@ check (SlGraph *graph, SlNode *node, GError **error)
   if (!sl_node_check_dtype (node, "input", input, f32, error)
       || !sl_node_check_dtype (node, "output", sl_node_output (graph, node, 0), f32, error))
     return FALSE;
-  if (input->rank >= 2 && input->dims[input->rank - 1] == input->dims[input->rank - 2] && input->dims[input->rank - 1] <= MOST_ROWS)
+  if (input->rank >= 2 && input->dims[input->rank - 1] == input->dims[input->rank - 2] && input->dims[input->rank - 1] <= MAX_ROWS)
     return TRUE;
   g_autofree char *text = sl_tensor_describe (input);
-  return sl_node_error (error, node, SL_ERROR_SHAPE, "the input is %s; expected square matrices of at most %d rows", text, MOST_ROWS);
+  return sl_node_error (error, node, SL_ERROR_SHAPE, "the input is %s; expected square matrices of at most %d rows", text, MAX_ROWS);
 }
 
 static gboolean

@@ -12,7 +12,7 @@
 #include "core/ops/lstm.h"
 
 /* Numbers that a gate adds up: sums of so many products fit 32 bits. */
-#define MOST_COLUMNS 32768
+#define MAX_COLUMNS 32768
 #define GATE_BITS 12
 #define UNIT 32768.0 /* 1 in 15 bits behind the point */
 
@@ -84,9 +84,9 @@ sl_lstm_integer_check (const SlGraph *graph, const SlNode *node, GError **error)
       || !sl_node_check_quant (node, "output", output, error) || !check_forms (node, error))
     return FALSE;
   const gint32 cells = recurrent->dims[0], columns = input->dims[2];
-  if (cells > MOST_COLUMNS || columns > MOST_COLUMNS)
+  if (cells > MAX_COLUMNS || columns > MAX_COLUMNS)
     return sl_node_error (error, node, SL_ERROR_LIMIT, "%d inputs and %d cells; at most %d of each run in integers", columns, cells,
-                          MOST_COLUMNS);
+                          MAX_COLUMNS);
   for (guint gate = 0; gate < SL_N_GATES; gate++)
     if ((gate != SL_GATE_INPUT || node->inputs[SL_LSTM_INPUT_WEIGHTS] >= 0)
         && (!check_constant (graph, node, SL_LSTM_INPUT_WEIGHTS + gate, SL_DTYPE_I8, cells, columns, error)

@@ -16,8 +16,8 @@
 #define POINTS 17
 #define EDGES 16
 #define REFINEMENTS 5
-#define MOST_PERSONS 1024
-#define MOST_SCORES (1 << 24)
+#define MAX_PERSONS 1024
+#define MAX_SCORES (1 << 24)
 
 enum
 {
@@ -65,8 +65,8 @@ static gboolean
 check_params (const SlNode *node, GError **error)
 {
   const SlPosenetParams *p = &node->params.posenet;
-  if (p->max_detections < 1 || p->max_detections > MOST_PERSONS)
-    return sl_node_error (error, node, SL_ERROR_LIMIT, "max_detections is %d; expected 1..%d", p->max_detections, MOST_PERSONS);
+  if (p->max_detections < 1 || p->max_detections > MAX_PERSONS)
+    return sl_node_error (error, node, SL_ERROR_LIMIT, "max_detections is %d; expected 1..%d", p->max_detections, MAX_PERSONS);
   if (p->stride < 1 || p->stride > G_MAXINT16)
     return sl_node_error (error, node, SL_ERROR_FORMAT, "stride is %d; expected 1..%d", p->stride, G_MAXINT16);
   if (!(p->score_threshold >= 0 && p->score_threshold <= 1))
@@ -93,9 +93,9 @@ check (SlGraph *graph, SlNode *node, GError **error)
     return sl_node_error (error, node, SL_ERROR_SHAPE, "the tensor of %s is %s; expected [1,H,W,%d], of one size with the others", roles[i],
                           text, columns[i]);
   }
-  if ((gint64) scores->dims[1] * scores->dims[2] > MOST_SCORES / POINTS)
+  if ((gint64) scores->dims[1] * scores->dims[2] > MAX_SCORES / POINTS)
     return sl_node_error (error, node, SL_ERROR_LIMIT, "%dx%d cells of %d scores are over the limit of %d scores", scores->dims[1],
-                          scores->dims[2], POINTS, MOST_SCORES);
+                          scores->dims[2], POINTS, MAX_SCORES);
   for (guint i = 0; i < node->n_outputs; i++)
     if (!sl_node_check_dtype (node, "output", sl_node_output (graph, node, i), SL_DTYPE_BIT (SL_DTYPE_F32), error))
       return FALSE;

@@ -38,7 +38,7 @@ infer (SlGraph *graph, SlNode *node, GError **error)
 }
 
 /* Most samples of a cell along a dimension, which floats still count; of larger cells none is taken. */
-#define MOST_SAMPLES (1 << 24)
+#define MAX_SAMPLES (1 << 24)
 
 /**
  * Axis: the samples of a cell along one dimension.
@@ -59,7 +59,7 @@ axis_init (Axis *axis, const SlNode *node, gfloat low, gfloat high, gint32 cell,
   const gfloat stated = high * node->params.roi_align.scale - shift - start, length = half_pixel ? stated : MAX (stated, 1);
   const gfloat cell_length = length / (gfloat) cells;
   *axis = (Axis){ .start = start + (gfloat) cell * cell_length, .size = size };
-  if (!isfinite (axis->start) || !(fabsf (cell_length) < MOST_SAMPLES))
+  if (!isfinite (axis->start) || !(fabsf (cell_length) < MAX_SAMPLES))
     return;
   axis->samples = node->params.roi_align.samples > 0 ? node->params.roi_align.samples : MAX ((gint32) ceilf (cell_length), 0);
   axis->step = cell_length / (gfloat) MAX (axis->samples, 1);

@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#include "core/base/kept.h"
+#include "core/base/build_selection.h"
 
 #define SL_OPERATOR_ENTRY(type, row) [SL_OP_##type] = SL_KEEPS (operator, type) ? &sl_op_##row : NULL,
 #define SL_OPERATOR_NAME(type, row) [SL_OP_##type] = #type,

@@ -12,7 +12,7 @@
 #define TYPES (SL_DTYPE_BIT (SL_DTYPE_F32) | SL_DTYPE_BIT (SL_DTYPE_I32))
 
 /* What is sorted takes four times the memory. */
-#define MOST_ELEMENTS (1 << 22)
+#define MAX_ELEMENTS (1 << 22)
 
 /** An element, exact in double precision, and its place. */
 typedef struct
@@ -31,10 +31,10 @@ check (SlGraph *graph, SlNode *node, GError **error)
   for (guint i = 1; i < node->n_outputs; i++)
     if (!sl_node_check_dtype (node, "output", sl_node_output (graph, node, i), SL_DTYPE_BIT (SL_DTYPE_I32), error))
       return FALSE;
-  if (input->rank == 1 && input->dims[0] <= MOST_ELEMENTS)
+  if (input->rank == 1 && input->dims[0] <= MAX_ELEMENTS)
     return TRUE;
   g_autofree char *text = sl_tensor_describe (input);
-  return sl_node_error (error, node, SL_ERROR_LIMIT, "the input is %s; expected a vector of at most %d elements", text, MOST_ELEMENTS);
+  return sl_node_error (error, node, SL_ERROR_LIMIT, "the input is %s; expected a vector of at most %d elements", text, MAX_ELEMENTS);
 }
 
 static void *

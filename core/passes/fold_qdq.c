@@ -10,7 +10,7 @@
 #include "core/ops/ops.h"
 #include "core/passes/passes.h"
 
-#define MOST_INPUTS 64
+#define MAX_INPUTS 64
 
 typedef enum
 {
@@ -192,7 +192,7 @@ pool_of_mean (SlGraph *graph, SlNode *node, gint32 codes, const SlTensor *output
 static guint
 step (SlGraph *graph, SlPassIndex *index, SlNode *quantize)
 {
-  gint32 inputs[MOST_INPUTS];
+  gint32 inputs[MAX_INPUTS];
   if (quantize->op == SL_OP_RESHAPE)
     return swap_reshape (graph, index, quantize);
   if (quantize->op != SL_OP_QUANTIZE || sl_node_input (graph, quantize, 0)->dtype != SL_DTYPE_F32
@@ -201,7 +201,7 @@ step (SlGraph *graph, SlPassIndex *index, SlNode *quantize)
   SlNode *node = sl_pass_producer (index, graph, quantize->inputs[0]);
   const SlTensor output = *sl_node_output (graph, quantize, 0);
   const Kind kind = node != NULL ? kind_of (node->op) : LEAVE;
-  if (kind == LEAVE || node->n_inputs > MOST_INPUTS || node->n_outputs != 1 || !is_codes (&output))
+  if (kind == LEAVE || node->n_inputs > MAX_INPUTS || node->n_outputs != 1 || !is_codes (&output))
     return 0;
   memcpy (inputs, node->inputs, node->n_inputs * sizeof inputs[0]);
   if (!take_inputs (index, graph, node, kind, &output, inputs))

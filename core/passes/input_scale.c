@@ -11,7 +11,7 @@
 #include "core/passes/passes.h"
 
 /* Operators in front of the scaling at most. */
-#define MOST_STEPS 6
+#define MAX_STEPS 6
 
 /* The one number that @tensor is. */
 static gboolean
@@ -48,7 +48,7 @@ sl_graph_find_input_scale (const SlGraph *graph)
   gint32 at = sl_graph_n_inputs (graph) > 0 ? sl_graph_input (graph, 0) : -1;
   const SlNode *node;
   gfloat number;
-  for (guint i = 0; i < MOST_STEPS && at >= 0 && (node = reader_of (graph, at)) != NULL && node->n_outputs == 1; i++) {
+  for (guint i = 0; i < MAX_STEPS && at >= 0 && (node = reader_of (graph, at)) != NULL && node->n_outputs == 1; i++) {
     const gboolean two = node->n_inputs == 2 && node->inputs[0] >= 0 && node->inputs[1] >= 0;
     if ((node->op == SL_OP_MUL || node->op == SL_OP_DIV) && two) {
       const gboolean first = node->inputs[0] == at;

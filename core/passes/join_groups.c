@@ -12,10 +12,10 @@
 
 #define FEWEST_GROUPS 2
 /* Most bytes of joined weights: tensors of a file may share their bytes. */
-#define MOST_BYTES (16u << 20)
+#define MAX_BYTES (16u << 20)
 /* Most channels of a float part on either side, where the window is larger than a pixel. From what AVX-512 kernels take: 0.7 to 0.9 of the
  * time with 16, 1.2 with 24, 1.9 with 64; of one pixel 0.9 with 64. */
-#define MOST_CHANNELS 16
+#define MAX_CHANNELS 16
 
 /* The @i-th convolution before @joint. */
 static const SlNode *
@@ -146,7 +146,7 @@ is_faster (const SlGraph *graph, const SlNode *conv)
   const gint32 *dims = weights->dims, most = MAX (dims[0], dims[3]);
   if (weights->dtype != SL_DTYPE_F32) /* a depthwise convolution of one channel a part */
     return most == 1;
-  return most <= MOST_CHANNELS || dims[1] * dims[2] == 1;
+  return most <= MAX_CHANNELS || dims[1] * dims[2] == 1;
 }
 
 static guint
@@ -159,7 +159,7 @@ step (SlGraph *graph, SlPassIndex *index, SlNode *joint)
     return 0;
   SlNode *split = sl_pass_producer (index, graph, first->inputs[0]);
   const gint32 whole = find_whole (graph, index, joint, split);
-  if (whole < 0 || sl_node_input (graph, first, 1)->bytes > MOST_BYTES / joint->n_inputs || graph->tensors->len + 2 > SL_MAX_TENSORS)
+  if (whole < 0 || sl_node_input (graph, first, 1)->bytes > MAX_BYTES / joint->n_inputs || graph->tensors->len + 2 > SL_MAX_TENSORS)
     return 0;
   const gboolean depthwise = sl_node_input (graph, first, 1)->dims[3] == 1, biased = sl_node_input (graph, first, 2) != NULL;
   gint32 *inputs = sl_arena_alloc (graph->arena, 3 * sizeof *inputs);

@@ -19,7 +19,7 @@
 #define RAISE_WORK_LIMIT "; set work-limit (billions) higher if the model is meant to be that slow"
 
 /* Rounds of all passes. Each may make work for the others; real models need a few, and what is left undone costs time only. */
-#define MOST_ROUNDS 32
+#define MAX_ROUNDS 32
 
 /* Sets the bytes of @tensor: 0 where a dimension is 0 or the type unknown. FALSE = no size has so many, or a dimension is below 0. */
 static gboolean
@@ -172,7 +172,7 @@ check_memory (const SlGraph *graph, GError **error)
   g_autofree char *text =
     g_strdup_printf ("the model's tensors need more than %" G_GSIZE_FORMAT " bytes at once" RAISE_LIMIT, graph->limit);
   const guint64 needed = ((guint64) total >> 20) + 1;
-  if (known && needed <= SL_MOST_TENSOR_LIMIT) {
+  if (known && needed <= SL_MAX_TENSOR_LIMIT) {
     char *more = g_strdup_printf ("%s: tensor-limit=%" G_GUINT64_FORMAT " would do", text, needed);
     g_free (text);
     text = more;
@@ -249,7 +249,7 @@ count_rest (SlGraph *graph, guint first, GByteArray *defined)
   if (!sum_tensors (graph, &total))
     return 0;
   total = sl_memory_at_once (graph, &at);
-  return total >> 20 < SL_MOST_TENSOR_LIMIT ? ((guint64) total >> 20) + 1 : 0;
+  return total >> 20 < SL_MAX_TENSOR_LIMIT ? ((guint64) total >> 20) + 1 : 0;
 }
 
 /* Adds to an error of the limit of one tensor which limit would do for all. */
@@ -355,7 +355,7 @@ sl_graph_prepare (SlGraph *graph, GError **error)
     if (!verify (graph, &folded, error))
       return FALSE;
     graph->pass_changes[SL_PASS_CONSTANT_FOLD] += folded;
-    changes = round < MOST_ROUNDS ? sl_passes_run (graph) : 0;
+    changes = round < MAX_ROUNDS ? sl_passes_run (graph) : 0;
   }
   if (!check_work (graph, error) || !check_weights (graph, error))
     return FALSE;

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "core/base/show.h"
+#include "core/base/printable.h"
 #include "sightline/error.h"
 #include "core/graph/lifetimes.h"
 #include "core/runtime/partition.h"
@@ -515,7 +515,7 @@ sl_session_new_full (SlGraph *graph, guint threads, gboolean profile, GError **e
   if (file != NULL && used)
     sl_file_image_done (file);
   if (!made)
-    sl_show_error (error);
+    sl_printable_error (error);
   return made ? g_steal_pointer (&session) : NULL;
 }
 
@@ -641,7 +641,7 @@ fall_back (SlSession *session, const void *const *inputs, void *const *outputs)
 {
   g_autoptr (GError) error = NULL;
   const char *title = sl_external_model_title (sl_external_session_model (session->external));
-  g_autofree char *said = sl_show (sl_external_session_failure (session->external), SL_SHOW_MESSAGE);
+  g_autofree char *said = sl_printable (sl_external_session_failure (session->external), SL_SHOW_MESSAGE);
   session->instead = sl_session_new_full (session->graph, session->host.threads, FALSE, &error);
   if (session->instead == NULL)
     return SL_STATUS_BACKEND_FAILED;

@@ -18,9 +18,9 @@
 G_BEGIN_DECLS
 
 /** More than any dimension; diagonals beyond it are like this one. */
-#define MOST_DIAGONAL (1 << 30)
+#define MAX_DIAGONAL (1 << 30)
 /** Most looks at nodes while a file is converted. */
-#define ONNX_MOST_STEPS (8 * SL_MAX_NODES)
+#define ONNX_MAX_STEPS (8 * SL_MAX_NODES)
 
 /**
  * OnnxValue: what a name in the file stands for.

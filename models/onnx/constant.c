@@ -18,12 +18,12 @@
 /* int64 stands for "as far as it goes" beyond this; what lies between it and 32 bits is refused. */
 #define FAR (G_GINT64_CONSTANT (1) << 62)
 /* So that their bytes can be counted, whatever the type. */
-#define MOST_ELEMENTS (G_MAXSIZE / 16)
+#define MAX_ELEMENTS (G_MAXSIZE / 16)
 /* Bytes of one constant in a file beside the model, and of all together. */
-#define MOST_EXTERNAL SL_MAX_TENSOR_BYTES
-#define MOST_COPIED (G_GUINT64_CONSTANT (4) << 30)
+#define MAX_EXTERNAL SL_MAX_TENSOR_BYTES
+#define MAX_COPIED (G_GUINT64_CONSTANT (4) << 30)
 /* Keys and values of where such a constant lies. */
-#define MOST_WORD 4096
+#define MAX_WORD 4096
 
 static const struct
 {
@@ -92,7 +92,7 @@ add_dim (Onnx *o, Tensor *t, guint64 dim)
 {
   if (t->rank >= SL_MAX_RANK)
     return bad (o, t, SL_ERROR_LIMIT, "more than 8 dimensions");
-  if (dim > G_MAXINT32 || !g_size_checked_mul (&t->elements, t->elements, (gsize) dim) || t->elements > MOST_ELEMENTS)
+  if (dim > G_MAXINT32 || !g_size_checked_mul (&t->elements, t->elements, (gsize) dim) || t->elements > MAX_ELEMENTS)
     return bad (o, t, SL_ERROR_LIMIT, "its dimensions overflow");
   t->dims[t->rank++] = (gint32) dim;
   return TRUE;
@@ -143,7 +143,7 @@ read_external (Onnx *o, Tensor *t, SlPbMessage entry)
   const char *key = "", *value = "";
   SlPbField field;
   while (sl_pb_next (&entry, &field)) {
-    if (field.wire == SL_PB_BYTES && sl_pb_size (&field.bytes) > MOST_WORD)
+    if (field.wire == SL_PB_BYTES && sl_pb_size (&field.bytes) > MAX_WORD)
       return bad (o, t, SL_ERROR_LIMIT, "the name of the file with its data is too long");
     if (sl_pb_is (&field, 1, SL_PB_BYTES))
       key = onnx_text (o->file, &field.bytes);
@@ -278,7 +278,7 @@ read_external_bytes (Onnx *o, const Tensor *t, gsize bytes)
   const int fd = open_beside (o, t);
   if (fd < 0)
     return NULL;
-  if (bytes > MOST_EXTERNAL) {
+  if (bytes > MAX_EXTERNAL) {
     bad (o, t, SL_ERROR_LIMIT, "it has more than 1 GiB");
   } else if (fstat (fd, &status) != 0 || t->offset > (guint64) status.st_size || bytes > (guint64) status.st_size - t->offset
              || (t->has_length && t->length != bytes)) {
@@ -287,7 +287,7 @@ read_external_bytes (Onnx *o, const Tensor *t, gsize bytes)
                "; the files do not belong together",
                t->name, bytes, t->offset, t->location, (gint64) status.st_size);
   } else {
-    const guint64 size = MIN ((guint64) status.st_size, MOST_COPIED / 4);
+    const guint64 size = MIN ((guint64) status.st_size, MAX_COPIED / 4);
     o->may_copy = MAX (o->may_copy, 4 * size + 4 * (guint64) o->file->pb.size);
     if (may_copy (o, t, bytes)) {
       data = sl_arena_alloc (o->arena, bytes + SL_TENSOR_PADDING);

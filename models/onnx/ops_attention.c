@@ -11,7 +11,7 @@
 #include "models/onnx/ops.h"
 
 /* Elements of a mask that is made while loading. */
-#define MOST_MASK (1 << 24)
+#define MAX_MASK (1 << 24)
 
 /** Queries, keys and values of a node: [batch,heads,rows,depth]; -1 = none */
 typedef struct
@@ -33,9 +33,9 @@ causal_mask (Onnx *o, gint32 queries, gint32 keys, gint32 past)
 {
   const gint32 dims[2] = { queries, keys };
   const gsize n = (gsize) queries * (gsize) keys;
-  if (n > MOST_MASK || !onnx_may_make (o, n * sizeof (gfloat)))
+  if (n > MAX_MASK || !onnx_may_make (o, n * sizeof (gfloat)))
     return onnx_fail (o, SL_ERROR_LIMIT, "a causal mask of %d queries and %d keys is not supported; at most %d elements", queries, keys,
-                      MOST_MASK);
+                      MAX_MASK);
   g_autofree gfloat *mask = g_new0 (gfloat, MAX (n, 1));
   for (gint32 i = 0; i < queries; i++)
     for (gint32 k = 0; k < keys; k++)

@@ -602,7 +602,7 @@ onnx_trilu (Onnx *o)
     return;
   }
   const gint32 height = x->dims[x->rank - 2], width = x->dims[x->rank - 1];
-  const gint64 diagonal = CLAMP (k, -MOST_DIAGONAL, MOST_DIAGONAL);
+  const gint64 diagonal = CLAMP (k, -MAX_DIAGONAL, MAX_DIAGONAL);
   const gint32 columns = onnx_count (o, 0, width),
                rows = onnx_reshape (o, onnx_count (o, diagonal, diagonal + height), (const gint32[]){ height, 1 }, 2);
   const gint32 kept = onnx_emit (o, op, (const gint32[]){ columns, rows }, 2, NULL, SL_DTYPE_BOOL);

@@ -10,7 +10,7 @@
 #include "models/onnx/ops.h"
 
 /* Blocks of a row of weights. */
-#define MOST_BLOCKS (1 << 24)
+#define MAX_BLOCKS (1 << 24)
 
 /** Dimensions in which a tensor and its scales broadcast. */
 typedef struct
@@ -181,8 +181,8 @@ read_few_bits (Onnx *o, FewBits *w)
     return FALSE;
   w->blocks = (w->depth + w->size - 1) / w->size;
   w->bytes = w->size * w->bits / 8;
-  if (w->blocks > MOST_BLOCKS) {
-    onnx_fail (o, SL_ERROR_LIMIT, "%" G_GINT64_FORMAT " blocks in a row are over the limit of %d", w->blocks, MOST_BLOCKS);
+  if (w->blocks > MAX_BLOCKS) {
+    onnx_fail (o, SL_ERROR_LIMIT, "%" G_GINT64_FORMAT " blocks in a row are over the limit of %d", w->blocks, MAX_BLOCKS);
     return FALSE;
   }
   w->codes = constant_of (o, 1, SL_DTYPE_U8, w->outputs * w->blocks * w->bytes);

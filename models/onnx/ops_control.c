@@ -9,10 +9,10 @@
 #include "models/onnx/build.h"
 #include "models/onnx/ops.h"
 
-#define MOST_TRIPS 1024
+#define MAX_TRIPS 1024
 /* Of a loop whose end the picture decides: each is computed for every frame. */
-#define MOST_KEPT_TRIPS 64
-#define MOST_OUTPUTS 64
+#define MAX_KEPT_TRIPS 64
+#define MAX_OUTPUTS 64
 
 /* A boolean that is known: 0 or 1, else -1. */
 static gint
@@ -52,11 +52,11 @@ chosen (Onnx *o, OnnxValue *condition, OnnxValue *yes, OnnxValue *no, guint i)
 static void
 choose_branch (Onnx *o, OnnxValue *condition)
 {
-  OnnxValue *yes[MOST_OUTPUTS], *no[MOST_OUTPUTS];
+  OnnxValue *yes[MAX_OUTPUTS], *no[MAX_OUTPUTS];
   const OnnxAttribute *then_branch = onnx_attribute (o, "then_branch"), *else_branch = onnx_attribute (o, "else_branch");
   const guint n = o->node->n_outputs;
-  if (then_branch == NULL || then_branch->graph == NULL || else_branch == NULL || else_branch->graph == NULL || n > MOST_OUTPUTS) {
-    onnx_fail (o, SL_ERROR_FORMAT, "it has no graph for its condition, or more than %d outputs", MOST_OUTPUTS);
+  if (then_branch == NULL || then_branch->graph == NULL || else_branch == NULL || else_branch->graph == NULL || n > MAX_OUTPUTS) {
+    onnx_fail (o, SL_ERROR_FORMAT, "it has no graph for its condition, or more than %d outputs", MAX_OUTPUTS);
     return;
   }
   if (!onnx_run_inner (o, then_branch->graph, NULL, 0, yes, n) || !onnx_run_inner (o, else_branch->graph, NULL, 0, no, n))
@@ -68,14 +68,14 @@ choose_branch (Onnx *o, OnnxValue *condition)
 void
 onnx_if (Onnx *o)
 {
-  OnnxValue *outputs[MOST_OUTPUTS];
+  OnnxValue *outputs[MAX_OUTPUTS];
   OnnxValue *value = onnx_required (o, 0);
   const gint condition = known_bool (o, value);
   const OnnxAttribute *branch = onnx_attribute (o, condition == 1 ? "then_branch" : "else_branch");
   if (condition < 0)
     choose_branch (o, value);
-  else if (branch == NULL || branch->graph == NULL || o->node->n_outputs > MOST_OUTPUTS)
-    onnx_fail (o, SL_ERROR_FORMAT, "it has no graph for its condition, or more than %d outputs", MOST_OUTPUTS);
+  else if (branch == NULL || branch->graph == NULL || o->node->n_outputs > MAX_OUTPUTS)
+    onnx_fail (o, SL_ERROR_FORMAT, "it has no graph for its condition, or more than %d outputs", MAX_OUTPUTS);
   else if (onnx_run_inner (o, branch->graph, NULL, 0, outputs, o->node->n_outputs))
     for (guint i = 0; i < o->node->n_outputs; i++)
       onnx_set_value (o, i, outputs[i]);
@@ -125,7 +125,7 @@ typedef struct
 {
   const OnnxGraph *body;
   guint carried, n_outputs;
-  OnnxValue *state[MOST_OUTPUTS], *outputs[MOST_OUTPUTS], *running;
+  OnnxValue *state[MAX_OUTPUTS], *outputs[MAX_OUTPUTS], *running;
   GPtrArray *parts;
 } Loop;
 
@@ -185,15 +185,15 @@ run_trip (Onnx *o, Loop *l, gint32 trip)
 static gboolean
 refuse_trips (Onnx *o, gint go, gint32 trip, gint32 trips, gboolean counted)
 {
-  if (go < 0 && trips > MOST_KEPT_TRIPS)
+  if (go < 0 && trips > MAX_KEPT_TRIPS)
     onnx_fail (
       o, SL_ERROR_UNSUPPORTED,
       "the number of its iterations depends on the picture; expected a constant trip count of at most %d beside its condition: the "
       "work of a frame must be bounded",
-      MOST_KEPT_TRIPS);
-  else if (trip >= MOST_TRIPS)
+      MAX_KEPT_TRIPS);
+  else if (trip >= MAX_TRIPS)
     onnx_fail (o, SL_ERROR_UNSUPPORTED, "the number of its iterations %s; at most %d that follow from constants and shapes are supported",
-               counted ? "is too high" : "has no end", MOST_TRIPS);
+               counted ? "is too high" : "has no end", MAX_TRIPS);
   return o->error != NULL;
 }
 
@@ -201,7 +201,7 @@ refuse_trips (Onnx *o, gint go, gint32 trip, gint32 trips, gboolean counted)
 static gint32
 trip_count (Onnx *o, gboolean *counted)
 {
-  gint32 trips = MOST_TRIPS + 1;
+  gint32 trips = MAX_TRIPS + 1;
   gsize elements = 0;
   guint n = 0;
   OnnxValue *count = onnx_input (o, 0);
@@ -210,7 +210,7 @@ trip_count (Onnx *o, gboolean *counted)
       o, SL_ERROR_UNSUPPORTED,
       "the trip count, input 0, depends on the picture; expected a constant: the work of a frame must be bounded. Export the model with the "
       "greatest count, of at most %d, and a condition that ends it",
-      MOST_KEPT_TRIPS);
+      MAX_KEPT_TRIPS);
   *counted = onnx_input_ints (o, 0, "trip count", &trips, 1, &n);
   return trips;
 }
@@ -222,7 +222,7 @@ onnx_loop (Onnx *o)
   const guint carried = o->node->n_inputs > 2 ? o->node->n_inputs - 2 : 0;
   gboolean counted;
   Loop l = { .carried = carried };
-  if (body == NULL || body->graph == NULL || carried + 2 > MOST_OUTPUTS || body->graph->outputs->len > MOST_OUTPUTS
+  if (body == NULL || body->graph == NULL || carried + 2 > MAX_OUTPUTS || body->graph->outputs->len > MAX_OUTPUTS
       || body->graph->outputs->len < carried + 1 || o->node->n_outputs + 1 > body->graph->outputs->len) {
     onnx_fail (o, SL_ERROR_FORMAT, "its body does not fit its inputs and outputs");
     return;
@@ -256,18 +256,18 @@ typedef struct
 {
   guint states, reads, writes;
   gint32 steps;
-  guint along[2][MOST_OUTPUTS];
-  gboolean back[2][MOST_OUTPUTS];
-  OnnxValue *sequences[MOST_OUTPUTS];
+  guint along[2][MAX_OUTPUTS];
+  gboolean back[2][MAX_OUTPUTS];
+  OnnxValue *sequences[MAX_OUTPUTS];
 } Scan;
 
 static void
 read_ways (Onnx *o, Scan *s, guint which, const char *axes, const char *directions, guint n)
 {
-  gint32 list[MOST_OUTPUTS] = { 0 }, ways[MOST_OUTPUTS] = { 0 };
+  gint32 list[MAX_OUTPUTS] = { 0 }, ways[MAX_OUTPUTS] = { 0 };
   guint n_axes = 0, n_ways = 0;
-  onnx_attr_ints (o, axes, list, MOST_OUTPUTS, &n_axes);
-  onnx_attr_ints (o, directions, ways, MOST_OUTPUTS, &n_ways);
+  onnx_attr_ints (o, axes, list, MAX_OUTPUTS, &n_axes);
+  onnx_attr_ints (o, directions, ways, MAX_OUTPUTS, &n_ways);
   if (o->error == NULL && ((n_axes != 0 && n_axes != n) || (n_ways != 0 && n_ways != n)))
     onnx_fail (o, SL_ERROR_FORMAT, "attributes %s and %s have %u and %u numbers; expected %u", axes, directions, n_axes, n_ways, n);
   for (guint i = 0; i < n && o->error == NULL; i++) {
@@ -288,7 +288,7 @@ read_scan (Onnx *o, Scan *s, const OnnxGraph *body)
   const guint n = o->node->n_inputs;
   if (o->file->opset < 9)
     onnx_fail (o, SL_ERROR_UNSUPPORTED, "Scan of opset %" G_GINT64_FORMAT " is not supported; expected 9 or newer", o->file->opset);
-  else if (reads < 1 || reads > n || n > MOST_OUTPUTS || body->outputs->len > MOST_OUTPUTS || body->outputs->len < n - (guint) reads
+  else if (reads < 1 || reads > n || n > MAX_OUTPUTS || body->outputs->len > MAX_OUTPUTS || body->outputs->len < n - (guint) reads
            || o->node->n_outputs > body->outputs->len)
     onnx_fail (o, SL_ERROR_FORMAT, "its body does not fit its %u inputs, of which %" G_GINT64_FORMAT " are sequences, and its outputs", n,
                reads);
@@ -305,9 +305,9 @@ read_scan (Onnx *o, Scan *s, const OnnxGraph *body)
   for (guint i = 0; i < s->reads && o->error == NULL; i++) {
     const gint32 steps = s->sequences[i]->dims[s->along[0][i]];
     s->steps = i == 0 ? steps : s->steps;
-    if (steps != s->steps || steps < 1 || steps > MOST_TRIPS)
+    if (steps != s->steps || steps < 1 || steps > MAX_TRIPS)
       onnx_fail (o, SL_ERROR_SHAPE, "sequence %u has %d elements, the first one %d; expected as many, 1 to %d", i, steps, s->steps,
-                 MOST_TRIPS);
+                 MAX_TRIPS);
   }
   return o->error == NULL;
 }
@@ -350,7 +350,7 @@ void
 onnx_scan (Onnx *o)
 {
   const OnnxAttribute *body = onnx_attribute (o, "body");
-  OnnxValue *state[MOST_OUTPUTS] = { NULL }, *outputs[MOST_OUTPUTS] = { NULL };
+  OnnxValue *state[MAX_OUTPUTS] = { NULL }, *outputs[MAX_OUTPUTS] = { NULL };
   Scan s = { 0 };
   if (body == NULL || body->graph == NULL) {
     onnx_fail (o, SL_ERROR_FORMAT, "it has no body");
@@ -386,8 +386,8 @@ onnx_sequence_map (Onnx *o)
   const OnnxAttribute *body = onnx_attribute (o, "body");
   const OnnxValue *first = onnx_required (o, 0);
   const guint n_in = o->node->n_inputs, n_out = o->node->n_outputs;
-  OnnxValue *inputs[MOST_OUTPUTS], *outputs[MOST_OUTPUTS], *lists[MOST_OUTPUTS];
-  if (o->error == NULL && (body == NULL || body->graph == NULL || !first->is_list || n_in > MOST_OUTPUTS || n_out > MOST_OUTPUTS))
+  OnnxValue *inputs[MAX_OUTPUTS], *outputs[MAX_OUTPUTS], *lists[MAX_OUTPUTS];
+  if (o->error == NULL && (body == NULL || body->graph == NULL || !first->is_list || n_in > MAX_OUTPUTS || n_out > MAX_OUTPUTS))
     onnx_fail (o, SL_ERROR_FORMAT, "it has no body, or its first input is no sequence");
   for (guint i = 0; i < n_out; i++)
     lists[i] = o->error == NULL ? onnx_list_new (o, first->n_items) : NULL;

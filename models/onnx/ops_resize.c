@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/base/whole.h"
+#include "core/base/saturate.h"
 #include "models/onnx/build.h"
 #include "models/onnx/ops.h"
 
@@ -59,10 +59,10 @@ static gint32
 nearest_place (const Resize *r, gfloat x)
 {
   if (is (r->nearest, "floor"))
-    return sl_whole (floorf (x));
+    return sl_saturate (floorf (x));
   if (is (r->nearest, "ceil"))
-    return sl_whole (ceilf (x));
-  return sl_whole (is (r->nearest, "round_prefer_ceil") ? floorf (x + 0.5f) : ceilf (x - 0.5f));
+    return sl_saturate (ceilf (x));
+  return sl_saturate (is (r->nearest, "round_prefer_ceil") ? floorf (x + 0.5f) : ceilf (x - 0.5f));
 }
 
 static gdouble
@@ -96,7 +96,7 @@ fill_row (const Resize *r, const Table *table, guint axis, gint32 i, gdouble x, 
   const gdouble stretch = r->antialias && r->scales[axis] < 1 ? (gdouble) r->scales[axis] : 1;
   gint32 *places = table->places + (gsize) i * table->taps;
   gfloat *weights = table->weights + (gsize) i * table->taps;
-  const gint32 first = sl_whole (ceil (x - reach (r, axis)));
+  const gint32 first = sl_saturate (ceil (x - reach (r, axis)));
   gdouble sum = 0;
   for (guint k = 0; k < table->taps; k++) {
     const gint64 place = (gint64) first + k;
@@ -265,7 +265,7 @@ settle_size (Onnx *o, const OnnxValue *x, Resize *r, const gfloat *scales, guint
   for (guint i = 0; i < n && o->error == NULL && n_sizes > 0 && !is (r->policy, "stretch"); i++) {
     const guint axis = n_axes > 0 ? onnx_norm_axis (o, axes[i], x->rank) : i;
     r->scales[axis] = common;
-    r->dims[axis] = MAX (sl_whole (floor ((gdouble) common * x->dims[axis] + 0.5)), 1);
+    r->dims[axis] = MAX (sl_saturate (floor ((gdouble) common * x->dims[axis] + 0.5)), 1);
   }
 }
 

@@ -346,7 +346,7 @@ void
 onnx_eye_like (Onnx *o)
 {
   const OnnxValue *x = onnx_required (o, 0);
-  const gint64 k = CLAMP (onnx_attr_int (o, "k", 0), -MOST_DIAGONAL, MOST_DIAGONAL), to = onnx_attr_int (o, "dtype", 0);
+  const gint64 k = CLAMP (onnx_attr_int (o, "k", 0), -MAX_DIAGONAL, MAX_DIAGONAL), to = onnx_attr_int (o, "dtype", 0);
   const SlDtype dtype = to > 0 && to < 64 ? onnx_ir_type ((guint) to) : onnx_dtype (o, x);
   if (o->error != NULL)
     return;

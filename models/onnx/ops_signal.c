@@ -10,10 +10,10 @@
 #include "models/onnx/ops.h"
 
 /* Samples of a transform: its matrix has the square of that. */
-#define MOST_SAMPLES 4096
-#define MOST_WINDOW (1 << 20)
+#define MAX_SAMPLES 4096
+#define MAX_WINDOW (1 << 20)
 /* Elements of a bank of filters. */
-#define MOST_BANK (1 << 22)
+#define MAX_BANK (1 << 22)
 
 /** @samples: that are read; @bins: that are made; @length: of the transform; @complex: inputs have an imaginary part */
 typedef struct
@@ -50,9 +50,9 @@ transform_matrix (Onnx *o, const Transform *t, const gfloat *window)
 static gboolean
 check_length (Onnx *o, gint64 length)
 {
-  if (length >= 1 && length <= MOST_SAMPLES)
+  if (length >= 1 && length <= MAX_SAMPLES)
     return TRUE;
-  onnx_fail (o, SL_ERROR_LIMIT, "a transform of %" G_GINT64_FORMAT " samples is not supported; expected 1 to %d", length, MOST_SAMPLES);
+  onnx_fail (o, SL_ERROR_LIMIT, "a transform of %" G_GINT64_FORMAT " samples is not supported; expected 1 to %d", length, MAX_SAMPLES);
   return FALSE;
 }
 
@@ -189,8 +189,8 @@ onnx_window (Onnx *o)
   guint n = 0, which = 0;
   onnx_required (o, 0);
   onnx_input_ints (o, 0, "size", &size, 1, &n);
-  if (o->error == NULL && (size < 1 || size > MOST_WINDOW))
-    onnx_fail (o, SL_ERROR_LIMIT, "a window of %d samples is not supported; expected 1 to %d", size, MOST_WINDOW);
+  if (o->error == NULL && (size < 1 || size > MAX_WINDOW))
+    onnx_fail (o, SL_ERROR_LIMIT, "a window of %d samples is not supported; expected 1 to %d", size, MAX_WINDOW);
   if (o->error == NULL && onnx_attr_int (o, "output_datatype", ONNX_FLOAT) != ONNX_FLOAT)
     onnx_fail (o, SL_ERROR_UNSUPPORTED, "attribute output_datatype is %" G_GINT64_FORMAT "; expected %d, float32",
                onnx_attr_int (o, "output_datatype", ONNX_FLOAT), ONNX_FLOAT);
@@ -248,9 +248,9 @@ onnx_mel_weights (Onnx *o)
   if (o->error != NULL)
     return;
   if (bands < 1 || numbers[1] < 1 || numbers[2] < 1 || !(ends[0] >= 0 && ends[1] > ends[0] && ends[1] <= 1e9f)
-      || (gint64) bins * bands > MOST_BANK) {
+      || (gint64) bins * bands > MAX_BANK) {
     onnx_fail (o, SL_ERROR_FORMAT, "%d bands of %d samples at %d a second from %g to %g Hz are not supported; at most %d weights", bands,
-               numbers[1], numbers[2], (gdouble) ends[0], (gdouble) ends[1], MOST_BANK);
+               numbers[1], numbers[2], (gdouble) ends[0], (gdouble) ends[1], MAX_BANK);
     return;
   }
   g_autofree gfloat *bank = g_new0 (gfloat, (gsize) bins * (gsize) bands);

@@ -4,15 +4,15 @@
 #include "models/onnx/ops.h"
 
 /* Dimensions behind batch and channels. */
-#define MOST_SPATIAL (SL_MAX_RANK - 2)
+#define MAX_SPATIAL (SL_MAX_RANK - 2)
 /* Places that the columns of windows have. */
-#define MOST_PLACES (1 << 22)
+#define MAX_PLACES (1 << 22)
 
 /** A list of numbers for each spatial dimension, or of paddings before and behind each. */
 typedef struct
 {
   guint n;
-  gint32 kernel[MOST_SPATIAL], stride[MOST_SPATIAL], dilation[MOST_SPATIAL], begin[MOST_SPATIAL], end[MOST_SPATIAL];
+  gint32 kernel[MAX_SPATIAL], stride[MAX_SPATIAL], dilation[MAX_SPATIAL], begin[MAX_SPATIAL], end[MAX_SPATIAL];
 } Spatial;
 
 /* @fallback: what @values has where the attribute is missing. */
@@ -34,7 +34,7 @@ read_list (Onnx *o, const char *name, gint32 fallback, gint32 *values, guint n)
 static gboolean
 read_spatial (Onnx *o, Spatial *s)
 {
-  gint32 pads[2 * MOST_SPATIAL];
+  gint32 pads[2 * MAX_SPATIAL];
   read_list (o, "strides", 1, s->stride, s->n);
   read_list (o, "dilations", 1, s->dilation, s->n);
   read_list (o, "pads", 0, pads, 2 * s->n);
@@ -130,17 +130,17 @@ count_windows (const Spatial *s, const OnnxValue *x, const gint32 *image, gint32
   *taps = *count = 1;
   for (guint i = 0; i < s->n; i++) {
     const gint64 size = (gint64) image[i] + s->begin[i] + s->end[i], room = size - (s->kernel[i] - 1) * (gint64) s->dilation[i] - 1;
-    if (image[i] < 1 || room < 0 || size > MOST_PLACES)
+    if (image[i] < 1 || room < 0 || size > MAX_PLACES)
       return FALSE;
     padded[i] = (gint32) size;
     windows[i] = (gint32) (room / s->stride[i]) + 1;
     *taps *= s->kernel[i];
     *count *= windows[i];
     pixels *= size;
-    if (*taps > MOST_PLACES || *count > MOST_PLACES || pixels > MOST_PLACES)
+    if (*taps > MAX_PLACES || *count > MAX_PLACES || pixels > MAX_PLACES)
       return FALSE;
   }
-  return *taps * *count <= MOST_PLACES && x->rank == 3 && x->dims[2] == *count && x->dims[1] % *taps == 0;
+  return *taps * *count <= MAX_PLACES && x->rank == 3 && x->dims[2] == *count && x->dims[1] % *taps == 0;
 }
 
 /* [batch, channels * places, windows] back to pictures: what overlaps is added up. */
@@ -149,18 +149,18 @@ onnx_col_to_image (Onnx *o)
 {
   OnnxValue *x = onnx_required (o, 0);
   Spatial s = { 0 };
-  gint32 image[MOST_SPATIAL], windows[MOST_SPATIAL], padded[MOST_SPATIAL], dims[SL_MAX_RANK];
+  gint32 image[MAX_SPATIAL], windows[MAX_SPATIAL], padded[MAX_SPATIAL], dims[SL_MAX_RANK];
   gint64 taps = 0, count = 0;
   guint n_block = 0;
-  onnx_input_ints (o, 1, "image_shape", image, MOST_SPATIAL, &s.n);
-  onnx_input_ints (o, 2, "block_shape", s.kernel, MOST_SPATIAL, &n_block);
+  onnx_input_ints (o, 1, "image_shape", image, MAX_SPATIAL, &s.n);
+  onnx_input_ints (o, 2, "block_shape", s.kernel, MAX_SPATIAL, &n_block);
   const gint32 columns = onnx_plain (o, x);
   if (o->error != NULL || !read_spatial (o, &s))
     return;
   if (s.n < 1 || n_block != s.n || !count_windows (&s, x, image, windows, padded, &taps, &count)) {
     g_autofree char *text = sl_tensor_describe (onnx_t (o, columns));
-    if (taps > MOST_PLACES || count > MOST_PLACES || taps * count > MOST_PLACES) {
-      onnx_fail (o, SL_ERROR_LIMIT, "columns %s are of more than %d places, which is not supported", text, MOST_PLACES);
+    if (taps > MAX_PLACES || count > MAX_PLACES || taps * count > MAX_PLACES) {
+      onnx_fail (o, SL_ERROR_LIMIT, "columns %s are of more than %d places, which is not supported", text, MAX_PLACES);
       return;
     }
     onnx_fail (o, SL_ERROR_SHAPE, "columns %s do not fit an image of %u dimensions and a block of %u", text, s.n, n_block);

@@ -8,15 +8,15 @@
 #include "models/onnx/build.h"
 #include "models/onnx/ops.h"
 
-#define MOST_ATTRIBUTES 16
+#define MAX_ATTRIBUTES 16
 /* Planes of a kernel: each is a convolution. */
-#define MOST_PLANES 64
+#define MAX_PLANES 64
 
 /** A node's attributes, of the planes alone and across them. */
 typedef struct
 {
-  OnnxAttribute planes[MOST_ATTRIBUTES], across[MOST_ATTRIBUTES];
-  gint64 ints[2][MOST_ATTRIBUTES][4];
+  OnnxAttribute planes[MAX_ATTRIBUTES], across[MAX_ATTRIBUTES];
+  gint64 ints[2][MAX_ATTRIBUTES][4];
   guint n;
   gint32 kernel, stride, dilation, begin, end;
   gboolean whole_planes; /* the planes' window is one pixel */
@@ -65,8 +65,8 @@ static gboolean
 split_attributes (Onnx *o, Split *s)
 {
   *s = (Split){ .kernel = 1, .stride = 1, .dilation = 1, .whole_planes = TRUE, .n = o->node->n_attributes };
-  if (s->n > MOST_ATTRIBUTES)
-    onnx_fail (o, SL_ERROR_FORMAT, "it has %u attributes; expected at most %d", s->n, MOST_ATTRIBUTES);
+  if (s->n > MAX_ATTRIBUTES)
+    onnx_fail (o, SL_ERROR_FORMAT, "it has %u attributes; expected at most %d", s->n, MAX_ATTRIBUTES);
   for (guint i = 0; i < s->n && o->error == NULL; i++) {
     s->planes[i] = s->across[i] = o->node->attributes[i];
     if (s->planes[i].n_ints > 0)
@@ -128,8 +128,8 @@ onnx_conv_volume (Onnx *o, OnnxValue *x, OnnxValue *weights, OnnxValue *bias)
   s.kernel = weights->dims[2];
   pad_depth (o, &s, x->dims[2]);
   const gint64 room = (gint64) x->dims[2] + s.begin + s.end - ((gint64) (s.kernel - 1) * s.dilation + 1);
-  if (o->error == NULL && (room < 0 || s.kernel > MOST_PLANES))
-    onnx_fail (o, SL_ERROR_SHAPE, "a kernel of %d planes over %d; expected at most %d that fit", s.kernel, x->dims[2], MOST_PLANES);
+  if (o->error == NULL && (room < 0 || s.kernel > MAX_PLANES))
+    onnx_fail (o, SL_ERROR_SHAPE, "a kernel of %d planes over %d; expected at most %d that fit", s.kernel, x->dims[2], MAX_PLANES);
   const gint32 input = onnx_pad (o, onnx_last (o, x), (const gint32[]){ 0, 0, s.begin, s.end, 0, 0, 0, 0, 0, 0 }, 0);
   const gint32 n = (gint32) (room / s.stride) + 1, w = onnx_plain (o, weights);
   const gint32 flat[4] = { weights->dims[0], weights->dims[1], weights->dims[3], weights->dims[4] };

@@ -31,12 +31,12 @@ read_list (Onnx *o, const Window *w, const char *name, gint32 fallback, gint32 v
 }
 
 /* Ones of a dilated pool. */
-#define MOST_WEIGHTS (1 << 22)
+#define MAX_WEIGHTS (1 << 22)
 /* Pixels of a window that is summed up as a convolution, and the most channels of a register. */
-#define MOST_TAPS (1 << 16)
+#define MAX_TAPS (1 << 16)
 #define LANES 16
 /* Pixels of a window whose weights are computed: each is a product. */
-#define MOST_COMPUTED 1024
+#define MAX_COMPUTED 1024
 
 static gint32
 extent (const Window *w, guint i)
@@ -272,9 +272,9 @@ conv_computed (Onnx *o, OnnxValue *x, OnnxValue *value, OnnxValue *bias)
     onnx_fail (o, SL_ERROR_SHAPE, "weights %s and %" G_GINT64_FORMAT " groups do not fit %d channels", text, group, x->dims[1]);
     return;
   }
-  if (out[0] < 1 || out[1] < 1 || (gint64) t.dims[2] * t.dims[3] > MOST_COMPUTED) {
+  if (out[0] < 1 || out[1] < 1 || (gint64) t.dims[2] * t.dims[3] > MAX_COMPUTED) {
     onnx_fail (o, SL_ERROR_LIMIT, "a window of %dx%d with weights that are computed, over %dx%d; expected at most %d pixels that fit",
-               t.dims[2], t.dims[3], w.in[0], w.in[1], MOST_COMPUTED);
+               t.dims[2], t.dims[3], w.in[0], w.in[1], MAX_COMPUTED);
     return;
   }
   const gint32 padded = onnx_pad (o, input, (const gint32[]){ 0, 0, w.begin[0], w.end[0], w.begin[1], w.end[1], 0, 0 }, 0);
@@ -576,7 +576,7 @@ number_elements (Onnx *o, const OnnxValue *x, gint32 places, const Window *w, co
   const gsize n = (gsize) out[0] * (gsize) out[1];
   if (onnx_attr_int (o, "storage_order", 0) != 0)
     return onnx_fail (o, SL_ERROR_UNSUPPORTED, "attribute storage_order is 1; expected 0: Indices count row by row");
-  if (o->error != NULL || onnx_elements (x) > G_MAXINT32 || n > MOST_WEIGHTS || planes > MOST_WEIGHTS)
+  if (o->error != NULL || onnx_elements (x) > G_MAXINT32 || n > MAX_WEIGHTS || planes > MAX_WEIGHTS)
     return onnx_fail (o, SL_ERROR_LIMIT, "Indices of %" G_GSIZE_FORMAT " planes and %dx%d windows are not supported", planes, out[0],
                       out[1]);
   g_autofree gint32 *numbers = g_new (gint32, MAX (n, planes));
@@ -606,7 +606,7 @@ window_sum (Onnx *o, gint32 x, const Window *w)
   const gint64 n = (gint64) w->kernel[0] * w->kernel[1] * onnx_t (o, x)->dims[3];
   const gint32 dims[4] = { 1, w->kernel[0], w->kernel[1], onnx_t (o, x)->dims[3] };
   SlOpParams params = window_params (w);
-  if (o->error != NULL || n > MOST_WEIGHTS || n / dims[3] > MOST_TAPS)
+  if (o->error != NULL || n > MAX_WEIGHTS || n / dims[3] > MAX_TAPS)
     return onnx_fail (o, SL_ERROR_LIMIT, "a sum over %dx%d pixels of %d channels is not supported", dims[1], dims[2], dims[3]);
   /* Backends pack whole registers of channels. */
   if (!onnx_may_make (o, (guint64) n / (guint64) dims[3] * LANES * sizeof (gfloat)))

@@ -9,12 +9,12 @@
 #include "core/graph/graph.h"
 
 /* Graphs within attributes of nodes, one in the other. */
-#define MOST_DEPTH 8
-#define MOST_ATTRIBUTES (16 * SL_MAX_NODES)
-#define MOST_NUMBERS (1 << 20)
-#define MOST_EDGES 4096
-#define MOST_METADATA 1024
-#define MOST_GRAPHS 4096
+#define MAX_DEPTH 8
+#define MAX_ATTRIBUTES (16 * SL_MAX_NODES)
+#define MAX_NUMBERS (1 << 20)
+#define MAX_EDGES 4096
+#define MAX_METADATA 1024
+#define MAX_GRAPHS 4096
 
 static OnnxGraph *parse_graph (OnnxFile *file, SlPbMessage message, guint depth, GError **error);
 
@@ -64,12 +64,12 @@ read_floats (OnnxFile *file, const SlPbField *field, GArray *floats, GError **er
     file->n_numbers++;
   } else if (field->wire == SL_PB_BYTES) {
     const gsize n = sl_pb_size (&field->bytes) / sizeof (gfloat);
-    if (n > MOST_NUMBERS - file->n_numbers)
-      return too_many (error, "numbers in attributes", MOST_NUMBERS);
+    if (n > MAX_NUMBERS - file->n_numbers)
+      return too_many (error, "numbers in attributes", MAX_NUMBERS);
     g_array_append_vals (floats, sl_pb_data (&field->bytes), (guint) n);
     file->n_numbers += (guint) n;
   }
-  return file->n_numbers < MOST_NUMBERS || too_many (error, "numbers in attributes", MOST_NUMBERS);
+  return file->n_numbers < MAX_NUMBERS || too_many (error, "numbers in attributes", MAX_NUMBERS);
 }
 
 static gboolean
@@ -81,12 +81,12 @@ read_ints (OnnxFile *file, const SlPbField *field, GArray *ints, GError **error)
     g_array_append_val (ints, value);
     file->n_numbers++;
   } else if (field->wire == SL_PB_BYTES) {
-    while (file->n_numbers < MOST_NUMBERS && sl_pb_varint (&packed, &value)) {
+    while (file->n_numbers < MAX_NUMBERS && sl_pb_varint (&packed, &value)) {
       g_array_append_val (ints, value);
       file->n_numbers++;
     }
   }
-  return file->n_numbers < MOST_NUMBERS || too_many (error, "numbers in attributes", MOST_NUMBERS);
+  return file->n_numbers < MAX_NUMBERS || too_many (error, "numbers in attributes", MAX_NUMBERS);
 }
 
 static gboolean
@@ -114,7 +114,7 @@ parse_attribute (OnnxFile *file, SlPbMessage message, guint depth, OnnxAttribute
       return FALSE;
     else if (field.number == 8 && !read_ints (file, &field, ints, error))
       return FALSE;
-    else if (sl_pb_is (&field, 9, SL_PB_BYTES) && file->n_numbers++ < MOST_NUMBERS)
+    else if (sl_pb_is (&field, 9, SL_PB_BYTES) && file->n_numbers++ < MAX_NUMBERS)
       g_array_append_val (texts, field.bytes);
     else if (field.number == 21)
       attribute->is_reference = TRUE;
@@ -167,8 +167,8 @@ parse_node (OnnxFile *file, SlPbMessage message, guint depth, OnnxNode *node, GE
       node->domain = onnx_text (file, &field.bytes);
     if (field.number != 5)
       continue;
-    if (++file->n_attributes > MOST_ATTRIBUTES)
-      return too_many (error, "attributes", MOST_ATTRIBUTES);
+    if (++file->n_attributes > MAX_ATTRIBUTES)
+      return too_many (error, "attributes", MAX_ATTRIBUTES);
     if (!parse_attribute (file, field.bytes, depth, &attribute, error))
       return FALSE;
     g_array_append_val (attributes, attribute);
@@ -233,8 +233,8 @@ parse_edge (OnnxFile *file, SlPbMessage message, GArray *edges, GError **error)
 {
   OnnxEdge edge = { .name = "" };
   SlPbField field;
-  if (edges->len >= MOST_EDGES)
-    return too_many (error, "inputs or outputs", MOST_EDGES);
+  if (edges->len >= MAX_EDGES)
+    return too_many (error, "inputs or outputs", MAX_EDGES);
   while (sl_pb_next (&message, &field)) {
     if (sl_pb_is (&field, 1, SL_PB_BYTES))
       edge.name = onnx_text (file, &field.bytes);
@@ -321,12 +321,12 @@ static OnnxGraph *
 parse_graph (OnnxFile *file, SlPbMessage message, guint depth, GError **error)
 {
   SlPbField field;
-  if (depth > MOST_DEPTH) {
-    g_set_error (error, SL_ERROR, SL_ERROR_LIMIT, "graphs within graphs are nested more than %d deep", MOST_DEPTH);
+  if (depth > MAX_DEPTH) {
+    g_set_error (error, SL_ERROR, SL_ERROR_LIMIT, "graphs within graphs are nested more than %d deep", MAX_DEPTH);
     return NULL;
   }
-  if (file->graphs->len >= MOST_GRAPHS) {
-    too_many (error, "graphs", MOST_GRAPHS);
+  if (file->graphs->len >= MAX_GRAPHS) {
+    too_many (error, "graphs", MAX_GRAPHS);
     return NULL;
   }
   OnnxGraph *graph = g_new0 (OnnxGraph, 1);
@@ -356,7 +356,7 @@ parse_opset (OnnxFile *file, SlPbMessage message)
   }
   if (domain[0] == '\0' || strcmp (domain, "ai.onnx") == 0)
     file->opset = version;
-  else if (g_hash_table_size (file->domains) < MOST_METADATA)
+  else if (g_hash_table_size (file->domains) < MAX_METADATA)
     g_hash_table_replace (file->domains, (gpointer) domain, GINT_TO_POINTER ((gint) CLAMP (version, 0, G_MAXINT16)));
 }
 
@@ -371,7 +371,7 @@ parse_metadata (OnnxFile *file, SlPbMessage message)
     else if (sl_pb_is (&field, 2, SL_PB_BYTES))
       value = onnx_text (file, &field.bytes);
   }
-  if (g_hash_table_size (file->metadata) < MOST_METADATA)
+  if (g_hash_table_size (file->metadata) < MAX_METADATA)
     g_hash_table_replace (file->metadata, (gpointer) key, (gpointer) value);
 }
 

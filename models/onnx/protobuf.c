@@ -6,7 +6,7 @@
 
 #include "sightline/error.h"
 
-#define MOST_VARINT 10
+#define MAX_VARINT 10
 
 static gboolean
 fail (SlPbMessage *message, gsize at, const char *problem)
@@ -43,7 +43,7 @@ sl_pb_varint (SlPbMessage *packed, guint64 *value)
   *value = 0;
   if (packed->at >= packed->end || packed->pb->problem != NULL)
     return FALSE;
-  for (guint i = 0; i < MOST_VARINT; i++) {
+  for (guint i = 0; i < MAX_VARINT; i++) {
     if (packed->at >= packed->end)
       return fail (packed, start, "a number is cut off");
     const guint8 byte = packed->pb->data[packed->at++];

@@ -6,9 +6,9 @@
 #include "models/onnx/build.h"
 #include "models/onnx/ops.h"
 
-#define MOST_DEPTH 8
+#define MAX_DEPTH 8
 /* Inputs of an operator that others are made of. */
-#define MOST_CALLED 4
+#define MAX_CALLED 4
 
 OnnxValue *
 onnx_lookup (Onnx *o, const char *name)
@@ -40,7 +40,7 @@ static void
 use_graph (Onnx *o, GHashTable *used, const OnnxGraph *graph)
 {
   o->steps += graph->nodes->len;
-  if (o->steps > ONNX_MOST_STEPS)
+  if (o->steps > ONNX_MAX_STEPS)
     return;
   for (guint i = 0; i < graph->outputs->len; i++)
     use_name (used, g_array_index (graph->outputs, OnnxEdge, i).name);
@@ -136,9 +136,9 @@ onnx_run_graph (Onnx *o)
   const OnnxGraph *graph = o->scope->graph;
   const OnnxNode *outer = o->node;
   o->steps += graph->nodes->len + 1;
-  g_autofree guint8 *live = o->steps <= ONNX_MOST_STEPS ? find_live (o, graph) : NULL;
-  if (o->steps > ONNX_MOST_STEPS) {
-    onnx_fail (o, SL_ERROR_LIMIT, "the iterations of the model's loops have more than %d nodes", ONNX_MOST_STEPS);
+  g_autofree guint8 *live = o->steps <= ONNX_MAX_STEPS ? find_live (o, graph) : NULL;
+  if (o->steps > ONNX_MAX_STEPS) {
+    onnx_fail (o, SL_ERROR_LIMIT, "the iterations of the model's loops have more than %d nodes", ONNX_MAX_STEPS);
     return FALSE;
   }
   if (!check_operators (o, graph, live))
@@ -156,10 +156,10 @@ onnx_run_graph (Onnx *o)
 OnnxValue *
 onnx_call (Onnx *o, const char *op, OnnxValue *const *inputs, guint n, const OnnxAttribute *attributes, guint n_attributes)
 {
-  static const char *const places[MOST_CALLED] = { "<0>", "<1>", "<2>", "<3>" };
-  const char *names[MOST_CALLED], *output;
+  static const char *const places[MAX_CALLED] = { "<0>", "<1>", "<2>", "<3>" };
+  const char *names[MAX_CALLED], *output;
   const OnnxNode *outer = o->node, *caller = o->caller;
-  g_return_val_if_fail (n <= MOST_CALLED, NULL);
+  g_return_val_if_fail (n <= MAX_CALLED, NULL);
   if (o->error != NULL)
     return NULL;
   g_autoptr (GHashTable) values = g_hash_table_new (sl_name_hash, g_str_equal);
@@ -196,8 +196,8 @@ gboolean
 onnx_run_inner (Onnx *o, const OnnxGraph *graph, OnnxValue *const *inputs, guint n_inputs, OnnxValue **outputs, guint n_outputs)
 {
   OnnxScope scope = { .outer = o->scope, .graph = graph, .values = g_hash_table_new (sl_name_hash, g_str_equal) };
-  if (++o->depth > MOST_DEPTH)
-    onnx_fail (o, SL_ERROR_LIMIT, "graphs within graphs are nested more than %d deep", MOST_DEPTH);
+  if (++o->depth > MAX_DEPTH)
+    onnx_fail (o, SL_ERROR_LIMIT, "graphs within graphs are nested more than %d deep", MAX_DEPTH);
   for (guint i = 0; i < MIN (n_inputs, graph->inputs->len); i++)
     g_hash_table_insert (scope.values, (gpointer) g_array_index (graph->inputs, OnnxEdge, i).name, inputs[i]);
   o->scope = &scope;

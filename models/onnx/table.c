@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/base/kept.h"
+#include "core/base/build_selection.h"
 #include "models/onnx/ops.h"
 
 #define ROW(name, convert) #name, SL_KEEPS(onnx, name) ? convert : NULL

@@ -12,13 +12,13 @@
 #include "models/onnx/build.h"
 #include "models/onnx/ops.h"
 
-#define MOST_PICKS 7
+#define MAX_PICKS 7
 
 /** What a body picks a row of in each iteration, in order. */
 typedef struct
 {
-  const char *names[MOST_PICKS];
-  OnnxValue *values[MOST_PICKS];
+  const char *names[MAX_PICKS];
+  OnnxValue *values[MAX_PICKS];
   guint n;
 } Picks;
 
@@ -42,7 +42,7 @@ find_picks (Onnx *o, const OnnxGraph *body, Picks *picks)
     if (strcmp (node->op, "Gather") != 0 || node->n_inputs != 2 || node->n_outputs != 1 || strcmp (node->inputs[1], trip) != 0)
       continue;
     OnnxValue *value = onnx_lookup (o, node->inputs[0]);
-    if (picks->n == MOST_PICKS || value == NULL || value->empty || value->is_list)
+    if (picks->n == MAX_PICKS || value == NULL || value->empty || value->is_list)
       return FALSE;
     picks->names[picks->n] = node->outputs[0];
     picks->values[picks->n++] = value;
@@ -54,7 +54,7 @@ find_picks (Onnx *o, const OnnxGraph *body, Picks *picks)
 static const OnnxNode *
 find_source (Onnx *o, const char *name)
 {
-  for (const OnnxScope *scope = o->scope; scope != NULL && o->steps <= ONNX_MOST_STEPS; scope = scope->outer) {
+  for (const OnnxScope *scope = o->scope; scope != NULL && o->steps <= ONNX_MAX_STEPS; scope = scope->outer) {
     o->steps += scope->graph != NULL ? scope->graph->nodes->len : 0;
     for (guint i = 0; scope->graph != NULL && i < scope->graph->nodes->len; i++)
       if (node_at (scope->graph, i)->n_outputs > 0 && strcmp (node_at (scope->graph, i)->outputs[0], name) == 0)
@@ -108,10 +108,10 @@ replace_heat_maps (Onnx *o, const OnnxGraph *body, const Picks *picks)
   gint32 edges[4];
   gsize n = 0;
   OnnxValue *const *values = picks->values;
-  if (picks->n != MOST_PICKS || values[0]->rank != 4 || !divides (body, picks->names[3], picks->names[1])
+  if (picks->n != MAX_PICKS || values[0]->rank != 4 || !divides (body, picks->names[3], picks->names[1])
       || !divides (body, picks->names[4], picks->names[2]) || onnx_data (o, values[1], &n) != NULL)
     return FALSE;
-  for (guint i = 1; i < MOST_PICKS; i++)
+  for (guint i = 1; i < MAX_PICKS; i++)
     if (!is_row_count (values[i], values[0]->dims[0], 1))
       return FALSE;
   const gint32 count = values[0]->dims[0], points = values[0]->dims[1], column[2] = { count, 1 }, order[3] = { 0, 2, 1 };

@@ -5,7 +5,7 @@
 #include "models/onnx/build.h"
 
 /* Bytes of a text attribute. */
-#define MOST_WORD 256
+#define MAX_WORD 256
 
 OnnxValue *
 onnx_value_new (Onnx *o, gint32 tensor, gboolean last)
@@ -226,9 +226,9 @@ onnx_attr_text (Onnx *o, const char *name, const char *fallback)
 {
   const OnnxAttribute *attribute = onnx_attribute (o, name);
   const gsize size = attribute != NULL ? sl_pb_size (&attribute->text) : 0;
-  if (size > MOST_WORD)
+  if (size > MAX_WORD)
     onnx_fail (o, SL_ERROR_FORMAT, "attribute '%s' has %" G_GSIZE_FORMAT " bytes; expected a word", name, size);
-  return size > 0 && size <= MOST_WORD ? onnx_text (o->file, &attribute->text) : fallback;
+  return size > 0 && size <= MAX_WORD ? onnx_text (o->file, &attribute->text) : fallback;
 }
 
 guint

@@ -8,7 +8,7 @@
 
 #include "predict/opendecoding.h"
 
-#define MOST_BOXES 300
+#define MAX_BOXES 300
 #define OVERLAP 0.5f
 
 /** A box of the second model. */
@@ -33,7 +33,7 @@ struct _SlAgreement
 static SlDecoding *
 open_with (SlContract *contract, const char *decoder, gdouble threshold, SlLabels **labels)
 {
-  const SlDecodingSettings how = { .decoder = decoder, .threshold = threshold, .max_results = MOST_BOXES };
+  const SlDecodingSettings how = { .decoder = decoder, .threshold = threshold, .max_results = MAX_BOXES };
   return sl_decoding_open (contract, contract->outputs, contract->n_outputs, &how, labels, NULL);
 }
 

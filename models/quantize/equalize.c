@@ -9,7 +9,7 @@
 /* A chain of layers wants several rounds, of which each moves less than the one before. */
 #define ROUNDS 20
 /* Most that a channel is moved in a round. */
-#define MOST_FACTOR 8.0f
+#define MAX_FACTOR 8.0f
 
 /** A layer and the next one, which alone reads what the first makes. */
 typedef struct
@@ -138,7 +138,7 @@ equalize_pair (const Equalizer *e, const Pair *pair)
   magnitudes (e, pair->next, TRUE, after);
   gfloat *factor = before, *first = values_of (e, pair->first, 1), *next = values_of (e, pair->next, 1);
   for (gsize c = 0; c < channels; c++)
-    factor[c] = before[c] > 0 && after[c] > 0 ? CLAMP (sqrtf (before[c] / after[c]), 1 / MOST_FACTOR, MOST_FACTOR) : 1;
+    factor[c] = before[c] > 0 && after[c] > 0 ? CLAMP (sqrtf (before[c] / after[c]), 1 / MAX_FACTOR, MAX_FACTOR) : 1;
   for (gsize i = 0; i < weights->bytes / sizeof (gfloat); i++)
     first[i] /= factor[channel_of (pair->first, weights, i, FALSE)];
   for (gsize i = 0; i < behind->bytes / sizeof (gfloat); i++)

@@ -11,10 +11,10 @@
 #include "core/ops/ops.h"
 
 /* A quantised bias keeps a bit free for the sums that are added to it. */
-#define MOST_BIAS ((gdouble) (1 << 30))
-#define MOST_VALUE 127
+#define MAX_BIAS ((gdouble) (1 << 30))
+#define MAX_VALUE 127
 /* Of a sum's scale to the output's: multipliers of kernels have 32 bits behind the point. */
-#define LEAST_RATIO (1.0f / (1 << 24))
+#define MIN_RATIO (1.0f / (1 << 24))
 
 typedef struct
 {
@@ -81,7 +81,7 @@ form_of (Rewrite *c, const SlNode *node, gint32 tensor, gboolean quantized)
 static gint8
 quantized_value (gfloat value, gfloat scale, gint32 zero_point, gint32 least)
 {
-  return (gint8) CLAMP (nearbyintf (value / scale) + (gfloat) zero_point, (gfloat) least, (gfloat) MOST_VALUE);
+  return (gint8) CLAMP (nearbyintf (value / scale) + (gfloat) zero_point, (gfloat) least, (gfloat) MAX_VALUE);
 }
 
 /* A constant of a node that is no layer, with the scale of @planned, or with its own where that is -1. */
@@ -155,7 +155,7 @@ place (const Layer *layer, gsize i, gsize o, gsize k)
 static void
 choose_weight_scales (const Layer *layer)
 {
-  const gfloat least = LEAST_RATIO * layer->output_scale / layer->input_scale;
+  const gfloat least = MIN_RATIO * layer->output_scale / layer->input_scale;
   const gfloat *weights = layer->weights->data, *bias = layer->bias != NULL ? layer->bias->data : NULL;
   gfloat whole = 0;
   for (gsize o = 0; o < layer->channels; o++) {
@@ -163,8 +163,8 @@ choose_weight_scales (const Layer *layer)
     for (gsize i = 0; i < layer->outer; i++)
       for (gsize k = 0; k < layer->inner; k++)
         most = MAX (most, fabsf (weights[place (layer, i, o, k)]));
-    const gdouble room = bias != NULL ? fabs ((gdouble) bias[o]) / (MOST_BIAS * (gdouble) layer->input_scale) : 0;
-    layer->scales[o] = MAX (most / MOST_VALUE, MAX ((gfloat) room, least));
+    const gdouble room = bias != NULL ? fabs ((gdouble) bias[o]) / (MAX_BIAS * (gdouble) layer->input_scale) : 0;
+    layer->scales[o] = MAX (most / MAX_VALUE, MAX ((gfloat) room, least));
     whole = MAX (whole, layer->scales[o]);
   }
   for (gsize o = 0; o < layer->channels && layer->single; o++)
@@ -197,7 +197,7 @@ round_weights (const Rewrite *c, const Layer *layer, gdouble *bias)
     for (gsize o = 0; o < layer->channels; o++)
       for (gsize k = 0; k < layer->inner; k++) {
         const gsize at = place (layer, i, o, k);
-        layer->values[at] = quantized_value (weights[at], layer->scales[o], 0, -MOST_VALUE);
+        layer->values[at] = quantized_value (weights[at], layer->scales[o], 0, -MAX_VALUE);
         bias[o] -= ((gdouble) layer->values[at] * (gdouble) layer->scales[o] - (gdouble) weights[at]) * mean_behind (c, layer, o, k);
       }
 }
@@ -221,7 +221,7 @@ add_bias (Rewrite *c, const Layer *layer, const gdouble *bias)
   gfloat *scales = sl_arena_alloc (c->arena, layer->channels * sizeof scales[0]);
   for (gsize o = 0; o < layer->channels; o++) {
     const gdouble scale = (gdouble) layer->input_scale * (gdouble) layer->scales[o];
-    quantized[o] = (gint32) CLAMP (nearbyint (bias[o] / scale), -2 * MOST_BIAS, 2 * MOST_BIAS - 1);
+    quantized[o] = (gint32) CLAMP (nearbyint (bias[o] / scale), -2 * MAX_BIAS, 2 * MAX_BIAS - 1);
     scales[o] = MAX ((gfloat) scale, 1e-37f);
   }
   tensor.dims[0] = (gint32) layer->channels;

@@ -20,7 +20,7 @@
 /* Last layers before a float head stay float while they are at most this share of the work. */
 #define LAST_LAYERS 0.1
 /* Float layers change the groups, and so the scales of others. */
-#define MOST_ROUNDS 3
+#define MAX_ROUNDS 3
 
 static const struct
 {
@@ -506,7 +506,7 @@ sl_plan_new (SlGraph *graph, const SlRanges *ranges, const SlPlanOptions *option
     reset_groups (&p);
     join_groups (&p);
     choose_scales (&p, options);
-    changed = options->float_head && round < MOST_ROUNDS ? keep_precise (&p, options->least_snr) : 0;
+    changed = options->float_head && round < MAX_ROUNDS ? keep_precise (&p, options->least_snr) : 0;
   }
   for (guint i = 0; i < nodes; i++)
     plan->n_quantized += plan->quantized[i] != FALSE;

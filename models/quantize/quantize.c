@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The steps in order: tape.h runs the float graph, ranges.h learns from it, plan.h decides, int8_graph.h makes the int8 graph, the writer
+ * The steps in order: activation_trace.h runs the float graph, ranges.h learns from it, plan.h decides, int8_graph.h makes the int8 graph, the writer
  * its file. What is compared is the file, read as any other, with the graph that was written without quantising.
  */
 #include "models/quantize/quantize.h"
@@ -52,7 +52,7 @@ struct _SlQuantizer
   SlModel *model;
   SlQuantizeOptions options;
   SlGraph *graph, *int8_graph;
-  SlTape *tape, *int8_tape;
+  SlActivationTrace *tape, *int8_tape;
   SlRanges *ranges;
   SlPlan *plan;
   Whole whole, int8;
@@ -82,8 +82,8 @@ sl_quantizer_free (SlQuantizer *q)
     return;
   whole_clear (&q->whole);
   whole_clear (&q->int8);
-  sl_tape_free (q->tape);
-  sl_tape_free (q->int8_tape);
+  sl_activation_trace_free (q->tape);
+  sl_activation_trace_free (q->int8_tape);
   sl_ranges_free (q->ranges);
   sl_plan_free (q->plan);
   sl_agreement_free (q->agreement);
@@ -198,7 +198,7 @@ sl_quantizer_new (SlModel *model, const SlQuantizeOptions *options, GError **err
   q->kept = g_new0 (gboolean, MAX (sl_graph_n_nodes (q->graph), 1));
   q->ranges = sl_ranges_new (q->graph);
   q->noise = g_new0 (Power, sl_graph_n_tensors (q->graph));
-  q->tape = sl_tape_new (q->graph, options->threads, error);
+  q->tape = sl_activation_trace_new (q->graph, options->threads, error);
   if (q->tape == NULL)
     g_prefix_error (error, "%s: ", sl_model_path (model));
   return q->tape != NULL ? g_steal_pointer (&q) : NULL;
@@ -223,7 +223,7 @@ sl_quantizer_tensor_bytes (const SlQuantizer *q)
 gboolean
 sl_quantizer_learn (SlQuantizer *q, guint pass, const void *tensor, GError **error)
 {
-  if (!sl_tape_run (q->tape, tensor, error))
+  if (!sl_activation_trace_run (q->tape, tensor, error))
     return FALSE;
   if (pass == 0)
     sl_ranges_limits (q->ranges, q->tape);
@@ -235,7 +235,7 @@ sl_quantizer_learn (SlQuantizer *q, guint pass, const void *tensor, GError **err
 gboolean
 sl_quantizer_learn_once (SlQuantizer *q, const void *tensor, GError **error)
 {
-  const gboolean good = sl_tape_run (q->tape, tensor, error);
+  const gboolean good = sl_activation_trace_run (q->tape, tensor, error);
   if (good)
     sl_ranges_once (q->ranges, q->tape);
   return good;
@@ -255,7 +255,7 @@ start_comparison (SlQuantizer *q, GBytes *file, GError **error)
     sl_graph_unref (q->int8_graph);
     q->int8_graph = sl_weights_graph_new (q->graph, SL_WEIGHTS_F16, TRUE, &n, error);
   }
-  q->int8_tape = q->int8_graph != NULL ? sl_tape_new (q->int8_graph, q->options.threads, error) : NULL;
+  q->int8_tape = q->int8_graph != NULL ? sl_activation_trace_new (q->int8_graph, q->options.threads, error) : NULL;
   return q->int8_tape != NULL;
 }
 
@@ -286,7 +286,7 @@ static void
 reset (SlQuantizer *q)
 {
   g_clear_pointer (&q->agreement, sl_agreement_free);
-  g_clear_pointer (&q->int8_tape, sl_tape_free);
+  g_clear_pointer (&q->int8_tape, sl_activation_trace_free);
   g_clear_pointer (&q->int8_graph, sl_graph_unref);
   g_clear_pointer (&q->plan, sl_plan_free);
   memset (q->noise, 0, sl_graph_n_tensors (q->graph) * sizeof q->noise[0]);
@@ -373,11 +373,11 @@ measure_nodes (SlQuantizer *q, const void *tensor, GError **error)
   const SlTensor *input = sl_graph_input_tensor (q->int8_graph, 0);
   g_autofree void *values = g_malloc (input->bytes);
   put_input (input, tensor, values);
-  if (!sl_tape_run (q->tape, tensor, error) || !sl_tape_run (q->int8_tape, values, error))
+  if (!sl_activation_trace_run (q->tape, tensor, error) || !sl_activation_trace_run (q->int8_tape, values, error))
     return FALSE;
   for (gint32 i = 0; i < (gint32) sl_graph_n_tensors (q->graph); i++) {
     const SlTensor *made = sl_graph_tensor (q->int8_graph, i);
-    const void *want = sl_tape_data (q->tape, i), *got = sl_tape_data (q->int8_tape, i);
+    const void *want = sl_activation_trace_data (q->tape, i), *got = sl_activation_trace_data (q->int8_tape, i);
     if (want != NULL && got != NULL && sl_graph_tensor (q->graph, i)->dtype == SL_DTYPE_F32)
       add_power (&q->noise[i], made, want, got);
   }

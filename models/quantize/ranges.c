@@ -69,9 +69,9 @@ channels_of (const SlTensor *tensor)
 
 /* (nullable): what the last run left in @tensor, where it is observed. */
 static const gfloat *
-values_of (const SlRanges *ranges, const SlTape *tape, guint tensor)
+values_of (const SlRanges *ranges, const SlActivationTrace *tape, guint tensor)
 {
-  return is_observed (ranges->graph, (gint32) tensor) ? sl_tape_data (tape, (gint32) tensor) : NULL;
+  return is_observed (ranges->graph, (gint32) tensor) ? sl_activation_trace_data (tape, (gint32) tensor) : NULL;
 }
 
 static void
@@ -87,7 +87,7 @@ widen (SlRange *range, const gfloat *values, gsize n)
 }
 
 void
-sl_ranges_limits (SlRanges *ranges, const SlTape *tape)
+sl_ranges_limits (SlRanges *ranges, const SlActivationTrace *tape)
 {
   for (guint i = 0; i < ranges->tensors->len; i++) {
     const gfloat *values = values_of (ranges, tape, i);
@@ -132,7 +132,7 @@ count (SlObserved *seen, SlRange over, const gfloat *values, gsize n, guint chan
 }
 
 void
-sl_ranges_count (SlRanges *ranges, const SlTape *tape)
+sl_ranges_count (SlRanges *ranges, const SlActivationTrace *tape)
 {
   ranges->pictures++;
   for (guint i = 0; i < ranges->tensors->len; i++) {
@@ -175,7 +175,7 @@ grow (SlObserved *seen, SlRange *span)
 }
 
 void
-sl_ranges_once (SlRanges *ranges, const SlTape *tape)
+sl_ranges_once (SlRanges *ranges, const SlActivationTrace *tape)
 {
   if (ranges->spans == NULL) {
     ranges->spans = g_array_new (FALSE, TRUE, sizeof (SlRange));

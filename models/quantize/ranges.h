@@ -6,7 +6,7 @@
 #ifndef SL_QUANTIZE_RANGES_H
 #define SL_QUANTIZE_RANGES_H
 
-#include "models/quantize/tape.h"
+#include "models/quantize/activation_trace.h"
 
 G_BEGIN_DECLS
 
@@ -47,11 +47,11 @@ typedef struct _SlRanges SlRanges;
 SlRanges *sl_ranges_new (SlGraph *graph);
 void sl_ranges_free (SlRanges *ranges);
 /** sl_ranges_limits, sl_ranges_count: first and second pass: take in what the last run left in @tape, whose graph is that of @ranges. */
-void sl_ranges_limits (SlRanges *ranges, const SlTape *tape);
-void sl_ranges_count (SlRanges *ranges, const SlTape *tape);
+void sl_ranges_limits (SlRanges *ranges, const SlActivationTrace *tape);
+void sl_ranges_count (SlRanges *ranges, const SlActivationTrace *tape);
 /** sl_ranges_once: both in one pass, for what is seen only once: histograms grow with the limits, by which a value may come to lie in the place
  *  beside its own. Not together with the two. */
-void sl_ranges_once (SlRanges *ranges, const SlTape *tape);
+void sl_ranges_once (SlRanges *ranges, const SlActivationTrace *tape);
 /** sl_ranges_end: after the last pass. */
 void sl_ranges_end (SlRanges *ranges);
 /** sl_ranges_get: (nullable): of @tensor; NULL when it is no float tensor that is computed. */

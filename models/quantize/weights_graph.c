@@ -9,9 +9,9 @@
 #include "models/quantize/constant.h"
 
 /* Smaller constants save nothing; TensorFlow Lite's converter has the first of these bars. */
-#define LEAST_I8 1024
-#define LEAST_F16 64
-#define MOST_VALUE 127
+#define MIN_I8 1024
+#define MIN_F16 64
+#define MAX_VALUE 127
 
 typedef struct
 {
@@ -87,12 +87,12 @@ add_codes (Rewrite *c, const SlNode *node, gint32 constant)
   memset (zero_points, 0, channels * sizeof zero_points[0]);
   for (gsize i = 0; i < n; i++) {
     gfloat *scale = &scales[depthwise ? i % channels : i / inner];
-    *scale = MAX (*scale, fabsf (values[i]) / MOST_VALUE);
+    *scale = MAX (*scale, fabsf (values[i]) / MAX_VALUE);
   }
   for (gsize o = 0; o < channels; o++)
     scales[o] = MAX (scales[o], 1e-30f);
   for (gsize i = 0; i < n; i++)
-    codes[i] = (gint8) CLAMP (nearbyintf (values[i] / scales[depthwise ? i % channels : i / inner]), -MOST_VALUE, MOST_VALUE);
+    codes[i] = (gint8) CLAMP (nearbyintf (values[i] / scales[depthwise ? i % channels : i / inner]), -MAX_VALUE, MAX_VALUE);
   SlTensor stored = *from;
   stored.dtype = SL_DTYPE_I8;
   stored.bytes = n;
@@ -109,9 +109,9 @@ can_store (const Rewrite *c, const SlNode *node, guint i)
   if (tensor == NULL || tensor->data == NULL || tensor->dtype != SL_DTYPE_F32)
     return FALSE;
   if (c->how == SL_WEIGHTS_F16)
-    return count_of (tensor) >= LEAST_F16 && sl_constant_is_within (tensor, SL_HALF_MOST);
+    return count_of (tensor) >= MIN_F16 && sl_constant_is_within (tensor, SL_HALF_MOST);
   const gboolean whole = node->op == SL_OP_CONV_2D && tensor->dims[3] == first->dims[3];
-  return i == 1 && count_of (tensor) >= LEAST_I8 && (whole || node->op == SL_OP_DEPTHWISE_CONV_2D || node->op == SL_OP_FULLY_CONNECTED)
+  return i == 1 && count_of (tensor) >= MIN_I8 && (whole || node->op == SL_OP_DEPTHWISE_CONV_2D || node->op == SL_OP_FULLY_CONNECTED)
          && sl_constant_is_within (tensor, FLT_MAX);
 }
 

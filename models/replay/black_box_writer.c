@@ -17,7 +17,7 @@
 #include "sightline/error.h"
 
 /* Header of a section, fixed part and rows, and a piece for each tensor. */
-#define MOST_PIECES (3 + 2 * SL_MAX_IO)
+#define MAX_PIECES (3 + 2 * SL_MAX_IO)
 #define ATTEMPTS 10
 
 struct _SlBlackBoxWriter
@@ -129,7 +129,7 @@ sl_black_box_writer_add (SlBlackBoxWriter *writer, const SlBlackBoxInference *in
 {
   const SlBlackBoxInfo *info = writer->info;
   guint8 fixed[SL_BLACK_BOX_FIXED + SL_MAX_IO * SL_BLACK_BOX_ROW] = { 0 };
-  struct iovec pieces[MOST_PIECES];
+  struct iovec pieces[MAX_PIECES];
   guint n = 0;
   put64 (fixed, inference->number);
   put64 (fixed + 8, inference->pts);

@@ -5,13 +5,13 @@
  */
 #include "models/replay/recorder.h"
 
-#include "core/base/show.h"
+#include "core/base/printable.h"
 #include "models/replay/folder.h"
 #include "models/replay/ring.h"
 #include "sightline/error.h"
 
 /* Black boxes that wait to be written, or are being written. */
-#define MOST_JOBS 4
+#define MAX_JOBS 4
 
 struct _SlRecorder
 {
@@ -287,7 +287,7 @@ char *
 sl_recorder_dump (SlRecorder *recorder, const char *reason, gpointer held, GDestroyNotify release)
 {
   g_mutex_lock (&recorder->lock);
-  const gboolean busy = recorder->jobs.length >= MOST_JOBS;
+  const gboolean busy = recorder->jobs.length >= MAX_JOBS;
   g_mutex_unlock (&recorder->lock);
   Job *job = g_new0 (Job, 1);
   job->view = recorder->ring != NULL && !busy ? sl_ring_view (recorder->ring) : NULL;
@@ -297,7 +297,7 @@ sl_recorder_dump (SlRecorder *recorder, const char *reason, gpointer held, GDest
     job_free (job);
     return NULL;
   }
-  job->reason = sl_show_message (reason);
+  job->reason = sl_printable_message (reason);
   job->path = sl_black_box_path (recorder->folder, recorder->info->model, &job->created);
   char *path = g_strdup (job->path);
   begin_work ();

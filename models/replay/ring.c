@@ -21,7 +21,7 @@
 #define BEGIN "sightline-black-box-"
 #define END ".ring"
 /* Slots at most, for models of tiny tensors; fewer than FEW in memory are worth a disk. */
-#define MOST_SLOTS 65536
+#define MAX_SLOTS 65536
 #define FEW 16
 #define ATTEMPTS 10
 /* Until the next try to have one more slot, where there was no room; microseconds. */
@@ -154,7 +154,7 @@ sl_ring_new (const SlBlackBoxInfo *info, const char *folder, guint seconds, guin
   g_mutex_init (&ring->lock);
   ring->seconds = seconds;
   sl_slots_init (&ring->slots, info, -1);
-  ring->most = (guint) MIN (limit / ring->slots.size, MOST_SLOTS);
+  ring->most = (guint) MIN (limit / ring->slots.size, MAX_SLOTS);
   if (ring->most == 0) {
     g_set_error (error, SL_ERROR, SL_ERROR_LIMIT,
                  "expected at least %" G_GSIZE_FORMAT " bytes for the black box, what an inference of this "
@@ -381,7 +381,7 @@ static GArray *
 find_slots (const SlSlots *slots, guint64 size, guint seconds)
 {
   GArray *places = g_array_new (FALSE, FALSE, sizeof (Used));
-  const guint64 n = size > slots->first ? MIN ((size - slots->first + slots->size - 1) / slots->size, MOST_SLOTS) : 0;
+  const guint64 n = size > slots->first ? MIN ((size - slots->first + slots->size - 1) / slots->size, MAX_SLOTS) : 0;
   for (guint i = 0; i < n; i++) {
     SlSlotHead head;
     if (sl_slots_peek (slots, i, &head))

@@ -11,7 +11,7 @@
 #include "models/tflite/operators.h"
 
 /* Longest list of further names in a message. */
-#define MOST_NAMES 400
+#define MAX_NAMES 400
 
 /* Custom operators into which compilers of accelerators put most of a model. */
 static const struct
@@ -55,7 +55,7 @@ list_others (const TflMissing *missing, guint n, guint chosen)
   for (guint i = 0; i < n; i++) {
     if (i == chosen)
       continue;
-    if (text->len > MOST_NAMES) {
+    if (text->len > MAX_NAMES) {
       g_string_append (text, ", ...");
       break;
     }

@@ -19,7 +19,7 @@
 #include "models/zip_writer.h"
 
 /* Offsets have 31 bits; the rest of a file beside its weights is far less than what this leaves. */
-#define MOST_WEIGHTS ((gsize) 1900 << 20)
+#define MAX_WEIGHTS ((gsize) 1900 << 20)
 /* Of constants, as TensorFlow Lite's own converter places them. */
 #define BUFFER_ALIGN 16
 
@@ -167,9 +167,9 @@ write_model (Writer *w, const SlContract *contract, GError **error)
   FbNode *subgraphs = write_subgraph (w, error);
   if (subgraphs == NULL)
     return NULL;
-  if (w->weights > MOST_WEIGHTS) {
+  if (w->weights > MAX_WEIGHTS) {
     g_set_error (error, SL_ERROR, SL_ERROR_LIMIT,
-                 "its weights have %" G_GSIZE_FORMAT " bytes; a TensorFlow Lite file takes %" G_GSIZE_FORMAT, w->weights, MOST_WEIGHTS);
+                 "its weights have %" G_GSIZE_FORMAT " bytes; a TensorFlow Lite file takes %" G_GSIZE_FORMAT, w->weights, MAX_WEIGHTS);
     return NULL;
   }
   g_autoptr (GBytes) metadata = tfl_metadata_write (contract, sl_graph_n_outputs (w->graph));

@@ -10,10 +10,10 @@
 
 #include "core/base/name_hash.h"
 #include "models/onnx/ops.h"
-#include "models/torchscript/rows.h"
+#include "models/torchscript/dynamic_rows.h"
 
 /* Tuples, lists and dictionaries of outputs inside each other. */
-#define MOST_DEPTH 8
+#define MAX_DEPTH 8
 
 typedef struct
 {
@@ -140,7 +140,7 @@ add_output (Edges *edges, const char *name, TsValue value)
 static void
 add_outputs (Edges *edges, const char *name, TsValue value, guint depth)
 {
-  if (ts_failed (edges->program) || depth > MOST_DEPTH)
+  if (ts_failed (edges->program) || depth > MAX_DEPTH)
     return;
   if (value.kind == TS_TENSOR)
     add_output (edges, name, value);

@@ -10,7 +10,7 @@
 #include "models/torchscript/ops.h"
 
 /* Frames of the interpreter itself inside each other: a few for each call and each nested expression. */
-#define MOST_NESTING 2400
+#define MAX_NESTING 2400
 /* Arguments of a call that lie on the stack. */
 #define FEW_ARGUMENTS 8
 
@@ -33,9 +33,9 @@ step (TsProgram *program)
 {
   if (ts_failed (program))
     return FALSE;
-  if (++program->steps > TS_MOST_STEPS)
-    ts_fail (program->heap, SL_ERROR_LIMIT, "its code takes more than %d steps; loops must have an end", TS_MOST_STEPS);
-  else if (program->nesting >= MOST_NESTING)
+  if (++program->steps > TS_MAX_STEPS)
+    ts_fail (program->heap, SL_ERROR_LIMIT, "its code takes more than %d steps; loops must have an end", TS_MAX_STEPS);
+  else if (program->nesting >= MAX_NESTING)
     ts_fail (program->heap, SL_ERROR_LIMIT, "its code is nested too deeply");
   return !ts_failed (program);
 }
@@ -449,8 +449,8 @@ ts_call (TsProgram *program, const TsFunction *function, const TsValue *args, co
   }
   if (ts_known_function (function) != NULL)
     return ts_run_op (program, ts_known_function (function), args, keywords, n);
-  if (++program->calls > TS_MOST_CALLS)
-    ts_refuse (program, SL_ERROR_LIMIT, "its functions call each other more than %d deep", TS_MOST_CALLS);
+  if (++program->calls > TS_MAX_CALLS)
+    ts_refuse (program, SL_ERROR_LIMIT, "its functions call each other more than %d deep", TS_MAX_CALLS);
   push (program, &frame, function->unit);
   bind (program, function, args, keywords, n);
   run_block (program, &function->def->body);

@@ -8,7 +8,7 @@
 
 #include "sightline/error.h"
 
-#define MOST_NUMBER 64
+#define MAX_NUMBER 64
 
 void
 ts_lexer_fail (TsLexer *lexer, const char *format, ...)
@@ -45,7 +45,7 @@ is_name_byte (char c)
 static void
 read_number (TsLexer *lexer)
 {
-  char text[MOST_NUMBER + 1];
+  char text[MAX_NUMBER + 1];
   const char *from = lexer->p;
   gboolean is_float = FALSE;
   while (lexer->p < lexer->end) {
@@ -57,8 +57,8 @@ read_number (TsLexer *lexer)
     lexer->p++;
   }
   const gsize length = (gsize) (lexer->p - from);
-  if (length > MOST_NUMBER || (lexer->p < lexer->end && is_name_byte (*lexer->p))) {
-    ts_lexer_fail (lexer, "a number of a kind that is not supported: '%.*s'", (int) MIN (length + 1, MOST_NUMBER), from);
+  if (length > MAX_NUMBER || (lexer->p < lexer->end && is_name_byte (*lexer->p))) {
+    ts_lexer_fail (lexer, "a number of a kind that is not supported: '%.*s'", (int) MIN (length + 1, MAX_NUMBER), from);
     return;
   }
   memcpy (text, from, length);
@@ -151,8 +151,8 @@ start_line (TsLexer *lexer)
     width = 0;
   lexer->at_line_start = FALSE;
   if (width > lexer->indents[lexer->n_indents - 1]) {
-    if (lexer->n_indents == TS_MOST_INDENTS) {
-      ts_lexer_fail (lexer, "more than %d blocks inside each other", TS_MOST_INDENTS - 1);
+    if (lexer->n_indents == TS_MAX_INDENTS) {
+      ts_lexer_fail (lexer, "more than %d blocks inside each other", TS_MAX_INDENTS - 1);
       return FALSE;
     }
     lexer->indents[lexer->n_indents++] = width;

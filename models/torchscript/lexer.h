@@ -13,7 +13,7 @@
 G_BEGIN_DECLS
 
 /** Deepest indentation, in blocks. */
-#define TS_MOST_INDENTS 64
+#define TS_MAX_INDENTS 64
 
 typedef enum
 {
@@ -44,7 +44,7 @@ typedef struct
   const char *p, *end;
   SlArena *arena;
   guint line, depth; /* @depth: of open brackets */
-  guint indents[TS_MOST_INDENTS], n_indents, closing;
+  guint indents[TS_MAX_INDENTS], n_indents, closing;
   gboolean at_line_start, in_line;
   TsToken token; /* the current one */
   GError *error; /* (nullable): the first problem */

@@ -2,12 +2,12 @@
 /* Tensors of the program in the graph: arguments read, results boxed, operators of ONNX called with them. */
 #include <string.h>
 
-#include "core/base/whole.h"
+#include "core/base/saturate.h"
 #include "models/torchscript/ops.h"
 #include "models/torchscript/view.h"
 
 /* Inputs and outputs of one operator. */
-#define MOST_EDGES 256
+#define MAX_EDGES 256
 
 OnnxValue *
 ts_read (TsProgram *program, TsValue value)
@@ -74,7 +74,7 @@ ts_scalar (TsProgram *program, TsValue number, TsDtype dtype)
   if (ts_failed (program))
     return NULL;
   const gdouble real = ts_to_float (program, number);
-  const gint32 whole = number.kind == TS_INT ? (gint32) CLAMP (number.number, G_MININT32, G_MAXINT32) : sl_whole (real);
+  const gint32 whole = number.kind == TS_INT ? (gint32) CLAMP (number.number, G_MININT32, G_MAXINT32) : sl_saturate (real);
   switch (ts_dtype_graph (dtype)) {
     case SL_DTYPE_F32:
       return onnx_value_new (o, onnx_float (o, (gfloat) real), FALSE);
@@ -139,13 +139,13 @@ gboolean
 ts_onnx_all (TsProgram *program, const char *op, OnnxValue *const *inputs, guint n, const OnnxAttribute *attributes, guint n_attributes,
              OnnxValue **outputs, guint n_outputs)
 {
-  const char *names[2 * MOST_EDGES];
-  char texts[MOST_EDGES][8];
+  const char *names[2 * MAX_EDGES];
+  char texts[MAX_EDGES][8];
   Onnx *o = &program->onnx;
   if (ts_failed (program))
     return FALSE;
-  if (n > MOST_EDGES - n_outputs) {
-    ts_refuse (program, SL_ERROR_LIMIT, "%u tensors for one operator; expected at most %u", n, MOST_EDGES - n_outputs);
+  if (n > MAX_EDGES - n_outputs) {
+    ts_refuse (program, SL_ERROR_LIMIT, "%u tensors for one operator; expected at most %u", n, MAX_EDGES - n_outputs);
     return FALSE;
   }
   const OnnxNode node = { .op = op,

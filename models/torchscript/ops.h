@@ -11,7 +11,7 @@
 G_BEGIN_DECLS
 
 /** Most arguments that a row can name. */
-#define TS_MOST_ARGUMENTS 32
+#define TS_MAX_ARGUMENTS 32
 
 typedef struct _TsOp TsOp;
 
@@ -19,7 +19,7 @@ typedef struct _TsOp TsOp;
 typedef struct
 {
   const TsOp *op;
-  TsValue args[TS_MOST_ARGUMENTS];
+  TsValue args[TS_MAX_ARGUMENTS];
   guint n_given;
   const TsValue *rest;
   guint n_rest;
@@ -104,7 +104,7 @@ TsValue ts_unary_scalar (TsProgram *program, const TsCall *call);
 TsValue ts_list_slice (TsProgram *program, const TsCall *call);
 /** TS_MAX_POOL_PLACES: the operator that gives max_pool2d_with_indices() its second result. */
 #define TS_MAX_POOL_PLACES "sightline::max_pool_places"
-/** ts_written: runs @call's row as a function written in TorchScript, whose body is its @onnx (ops_written.c). */
+/** ts_written: runs @call's row as a function written in TorchScript, whose body is its @onnx (ops_composite.c). */
 TsValue ts_written (TsProgram *program, const TsCall *call);
 /** ts_known_function: (nullable): the operator that does what torchvision's @function does, where its own steps depend on the picture. */
 const char *ts_known_function (const TsFunction *function);

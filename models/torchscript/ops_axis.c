@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "models/onnx/ops.h"
-#include "models/torchscript/rows.h"
+#include "models/torchscript/dynamic_rows.h"
 #include "models/torchscript/shape.h"
 
 /* Dimensions as an argument gives them; None and an empty list are all of them. */

@@ -2,7 +2,7 @@
 /* Elements by tensors of their indices: read and written. */
 #include <string.h>
 
-#include "models/torchscript/rows.h"
+#include "models/torchscript/dynamic_rows.h"
 #include "models/torchscript/shape.h"
 
 static TsValue

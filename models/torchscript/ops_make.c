@@ -7,10 +7,10 @@
 #include "models/torchscript/shape.h"
 
 /* Elements of a constant that is written out. */
-#define MOST_ELEMENTS (1 << 16)
+#define MAX_ELEMENTS (1 << 16)
 /* Elements of a range. */
-#define MOST_COUNTED (1 << 24)
-#define MOST_DEPTH 8
+#define MAX_COUNTED (1 << 24)
+#define MAX_DEPTH 8
 
 static TsDtype
 type_or (TsProgram *program, TsValue value, TsDtype fallback)
@@ -112,12 +112,12 @@ arange (TsProgram *program, const TsCall *call)
     return ts_refuse (program, SL_ERROR_FORMAT, "a range of %u numbers", numbers);
   const TsDtype dtype = type_or (program, type, real ? TS_FLOAT32 : TS_INT64);
   const gdouble count = range[2] != 0 ? ceil ((range[1] - range[0]) / range[2]) : -1;
-  if (!(count >= 0) || count > MOST_COUNTED)
-    return ts_refuse (program, SL_ERROR_LIMIT, "%g elements; expected 0 to %d", count, MOST_COUNTED);
+  if (!(count >= 0) || count > MAX_COUNTED)
+    return ts_refuse (program, SL_ERROR_LIMIT, "%g elements; expected 0 to %d", count, MAX_COUNTED);
   const gint32 n = (gint32) count;
   if (n == 0)
     return ts_new (program, onnx_value_empty (&program->onnx, 1, &n), dtype);
-  if (n > MOST_ELEMENTS)
+  if (n > MAX_ELEMENTS)
     return count_up (program, n, ts_float (range[0]), ts_float (range[2]), dtype);
   g_autofree gfloat *values = g_new (gfloat, (gsize) n);
   for (gint32 i = 0; i < n; i++)
@@ -130,8 +130,8 @@ linspace (TsProgram *program, const TsCall *call)
 {
   const gdouble first = ts_to_float (program, call->args[0]), last = ts_to_float (program, call->args[1]);
   const gint64 n = ts_to_int (program, call->args[2]);
-  if (n < 1 || n > MOST_ELEMENTS)
-    return ts_refuse (program, SL_ERROR_LIMIT, "%" G_GINT64_FORMAT " elements; expected 1 to %d", n, MOST_ELEMENTS);
+  if (n < 1 || n > MAX_ELEMENTS)
+    return ts_refuse (program, SL_ERROR_LIMIT, "%" G_GINT64_FORMAT " elements; expected 1 to %d", n, MAX_ELEMENTS);
   g_autofree gfloat *values = g_new (gfloat, (gsize) n);
   const gfloat step = n > 1 ? (gfloat) ((last - first) / (gdouble) (n - 1)) : 0;
   for (gint64 i = 0; i < n; i++) /* from both ends, as torch does it */
@@ -147,9 +147,9 @@ collect (TsProgram *program, TsValue value, guint depth, gint64 *dims, guint *ra
     const gfloat number = (gfloat) ts_to_float (program, value);
     *real |= value.kind == TS_FLOAT || (value.kind == TS_TENSOR && ts_dtype_graph (value.tensor->dtype) == SL_DTYPE_F32);
     g_array_append_val (numbers, number);
-    return *rank == depth && numbers->len <= MOST_ELEMENTS && !ts_failed (program);
+    return *rank == depth && numbers->len <= MAX_ELEMENTS && !ts_failed (program);
   }
-  if (depth == *rank && numbers->len == 0 && depth < MOST_DEPTH)
+  if (depth == *rank && numbers->len == 0 && depth < MAX_DEPTH)
     dims[(*rank)++] = value.list->n;
   if (depth >= *rank || dims[depth] != value.list->n)
     return FALSE;
@@ -162,7 +162,7 @@ collect (TsProgram *program, TsValue value, guint depth, gint64 *dims, guint *ra
 static TsValue
 tensor (TsProgram *program, const TsCall *call)
 {
-  gint64 dims[MOST_DEPTH];
+  gint64 dims[MAX_DEPTH];
   guint rank = 0;
   gboolean real = FALSE;
   g_autoptr (GArray) numbers = g_array_new (FALSE, FALSE, sizeof (gfloat));
@@ -177,7 +177,7 @@ tensor (TsProgram *program, const TsCall *call)
     return ts_new (program, x, dtype);
   }
   if (!collect (program, data, 0, dims, &rank, numbers, &real))
-    return ts_refuse (program, SL_ERROR_FORMAT, "expected a number, or lists of numbers of one length, at most %d", MOST_ELEMENTS);
+    return ts_refuse (program, SL_ERROR_FORMAT, "expected a number, or lists of numbers of one length, at most %d", MAX_ELEMENTS);
   const TsDtype dtype = type_or (program, call->args[1], real ? TS_FLOAT32 : TS_INT64);
   const gint32 none = 0;
   if (numbers->len == 0)

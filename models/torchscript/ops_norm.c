@@ -5,7 +5,7 @@
 #include "models/torchscript/ops.h"
 #include "models/torchscript/shape.h"
 
-#define MOST_CHANNELS (1 << 20)
+#define MAX_CHANNELS (1 << 20)
 
 /* A vector of @n equal floats, where the program gives no tensor. */
 static OnnxValue *
@@ -13,8 +13,8 @@ or_constant (TsProgram *program, TsValue value, gint32 n, gfloat fallback)
 {
   if (value.kind != TS_NONE)
     return ts_read (program, value);
-  if (n < 1 || n > MOST_CHANNELS) {
-    ts_refuse (program, SL_ERROR_LIMIT, "%d channels; expected 1 to %d", n, MOST_CHANNELS);
+  if (n < 1 || n > MAX_CHANNELS) {
+    ts_refuse (program, SL_ERROR_LIMIT, "%d channels; expected 1 to %d", n, MAX_CHANNELS);
     return NULL;
   }
   g_autofree gfloat *numbers = g_new (gfloat, (gsize) n);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Operators on windows, pieces and places of tensors that are a few others, written as TorchScript itself has them; see ops_written.c. */
+/* Operators on windows, pieces and places of tensors that are a few others, written as TorchScript itself has them; see ops_composite.c. */
 #include "models/torchscript/ops.h"
 
 /* Windows that overlap have the same highest value, so that it does not matter which is written last. */

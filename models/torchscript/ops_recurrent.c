@@ -8,7 +8,7 @@
 #include "models/torchscript/ops.h"
 #include "models/torchscript/shape.h"
 
-#define MOST_LAYERS 64
+#define MAX_LAYERS 64
 
 /** RecurrentKind: a row of them for each operator of ONNX. @order: where its gates lie in torch's weights. */
 typedef struct
@@ -131,7 +131,7 @@ read_stack (TsProgram *program, const TsCall *call, Stack *stack)
     stack->states[i] = ts_read (program, is_lstm ? a[1].list->items[i] : a[1]);
   if (ts_failed (program))
     return FALSE;
-  if (layers < 1 || layers > MOST_LAYERS || stack->params->n != (guint) layers * stack->directions * (stack->biases ? 4 : 2)) {
+  if (layers < 1 || layers > MAX_LAYERS || stack->params->n != (guint) layers * stack->directions * (stack->biases ? 4 : 2)) {
     ts_refuse (program, SL_ERROR_UNSUPPORTED, "%u tensors of weights for %" G_GINT64_FORMAT " layers; projections are not supported",
                stack->params->n, layers);
     return FALSE;
@@ -146,7 +146,7 @@ sequence (TsProgram *program, const TsCall *call)
 {
   static const gint64 turned[3] = { 1, 0, 2 };
   Stack s;
-  OnnxValue *ends[2][MOST_LAYERS] = { { NULL } }, *x = ts_read (program, call->args[0]);
+  OnnxValue *ends[2][MAX_LAYERS] = { { NULL } }, *x = ts_read (program, call->args[0]);
   const RecurrentKind *kind = kind_of (call);
   const guint n_states = kind == &lstm ? 2 : 1;
   if (x == NULL || !read_stack (program, call, &s))

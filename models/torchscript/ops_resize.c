@@ -6,7 +6,7 @@
 #include "models/torchscript/quantized.h"
 
 /* Channels of a picture. */
-#define MOST_COLOURS 4
+#define MAX_COLOURS 4
 
 /* A list of @spatial factors, or FALSE where the argument is none. */
 static gboolean
@@ -23,7 +23,7 @@ read_factors (TsProgram *program, TsValue value, guint spatial, gfloat *factors)
 static gboolean
 is_picture (const OnnxValue *x, const gint64 *size, const gfloat *factors)
 {
-  gboolean picture = x->rank == 4 && x->dims[1] > 1 && x->dims[1] <= MOST_COLOURS;
+  gboolean picture = x->rank == 4 && x->dims[1] > 1 && x->dims[1] <= MAX_COLOURS;
   for (guint i = 0; i < 2 && picture && factors != NULL; i++)
     picture = (gfloat) (1 / (gdouble) factors[i]) == (gfloat) x->dims[2 + i] / (gfloat) size[i];
   return picture;

@@ -2,11 +2,11 @@
 /* Operators that change a tensor's shape, order or type, and take parts of it. */
 #include <string.h>
 
-#include "models/torchscript/rows.h"
+#include "models/torchscript/dynamic_rows.h"
 #include "models/torchscript/shape.h"
 #include "models/torchscript/view.h"
 
-#define MOST_PARTS 64
+#define MAX_PARTS 64
 
 /* A result that keeps its operand's type, and its scale where it has one. */
 static TsValue
@@ -392,7 +392,7 @@ static TsValue
 parts (TsProgram *program, TsValue tensor, OnnxValue *x, guint axis, const gint64 *sizes, guint n, gboolean dropped)
 {
   const OnnxAttribute attribute = ts_attr_int ("axis", axis);
-  OnnxValue *outputs[MOST_PARTS] = { x };
+  OnnxValue *outputs[MAX_PARTS] = { x };
   const TsValue list = ts_list (program->heap);
   if (n > 1)
     ts_onnx_all (program, "Split", (OnnxValue *[]){ x, ts_constant_ints (program, sizes, n) }, 2, &attribute, 1, outputs, n);
@@ -408,7 +408,7 @@ parts (TsProgram *program, TsValue tensor, OnnxValue *x, guint axis, const gint6
 static TsValue
 split (TsProgram *program, const TsCall *call)
 {
-  gint64 sizes[MOST_PARTS], sum = 0;
+  gint64 sizes[MAX_PARTS], sum = 0;
   guint n = 0;
   OnnxValue *x = ts_read (program, call->args[0]);
   if (x == NULL)
@@ -416,35 +416,35 @@ split (TsProgram *program, const TsCall *call)
   const guint axis = ts_axis (program, call->args[2], x->rank);
   const gint64 total = ts_failed (program) || x->rank == 0 ? 0 : x->dims[axis];
   if (call->args[1].kind == TS_LIST) {
-    ts_to_ints (program, call->args[1], sizes, MOST_PARTS, &n);
+    ts_to_ints (program, call->args[1], sizes, MAX_PARTS, &n);
     for (guint i = 0; i < n; i++)
       sum = sizes[i] < 1 || sizes[i] > total ? -1 : sum < 0 ? sum : sum + sizes[i];
   } else {
     gint64 size = ts_to_int (program, call->args[1]);
     if (g_str_has_suffix (call->op->name, "chunk"))
       size = size > 0 ? (total + size - 1) / size : 0;
-    for (; size > 0 && sum < total && n < MOST_PARTS; sum += sizes[n++])
+    for (; size > 0 && sum < total && n < MAX_PARTS; sum += sizes[n++])
       sizes[n] = MIN (size, total - sum);
   }
   if (sum != total || n == 0)
     return ts_refuse (program, SL_ERROR_SHAPE, "parts that do not make up a dimension of %" G_GINT64_FORMAT ", or more than %d", total,
-                      MOST_PARTS);
+                      MAX_PARTS);
   return parts (program, call->args[0], x, axis, sizes, n, FALSE);
 }
 
 static TsValue
 unbind (TsProgram *program, const TsCall *call)
 {
-  gint64 ones[MOST_PARTS];
+  gint64 ones[MAX_PARTS];
   OnnxValue *x = ts_read (program, call->args[0]);
   if (x == NULL || x->rank == 0)
     return ts_refuse (program, SL_ERROR_SHAPE, "a tensor without dimensions");
   const guint axis = ts_axis (program, call->args[1], x->rank);
   const guint n = (guint) x->dims[axis];
-  for (guint i = 0; i < MOST_PARTS; i++)
+  for (guint i = 0; i < MAX_PARTS; i++)
     ones[i] = 1;
-  if (n > MOST_PARTS || x->empty)
-    return n == 0 ? ts_list (program->heap) : ts_refuse (program, SL_ERROR_LIMIT, "%u parts; expected at most %d", n, MOST_PARTS);
+  if (n > MAX_PARTS || x->empty)
+    return n == 0 ? ts_list (program->heap) : ts_refuse (program, SL_ERROR_LIMIT, "%u parts; expected at most %d", n, MAX_PARTS);
   return parts (program, call->args[0], x, axis, ones, n, TRUE);
 }
 

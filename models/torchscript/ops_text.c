@@ -4,7 +4,7 @@
 
 #include "models/torchscript/ops.h"
 
-#define MOST_SHOWN 16
+#define MAX_SHOWN 16
 
 static void
 append_value (GString *out, TsValue value, guint depth)
@@ -29,11 +29,11 @@ append_value (GString *out, TsValue value, guint depth)
     case TS_LIST:
     case TS_TUPLE:
       g_string_append_c (out, value.kind == TS_LIST ? '[' : '(');
-      for (guint i = 0; depth > 0 && i < MIN (value.list->n, MOST_SHOWN); i++) {
+      for (guint i = 0; depth > 0 && i < MIN (value.list->n, MAX_SHOWN); i++) {
         g_string_append (out, i > 0 ? ", " : "");
         append_value (out, value.list->items[i], depth - 1);
       }
-      g_string_append (out, value.list->n > MOST_SHOWN ? ", ..." : "");
+      g_string_append (out, value.list->n > MAX_SHOWN ? ", ..." : "");
       g_string_append_c (out, value.kind == TS_LIST ? ']' : ')');
       break;
     default:

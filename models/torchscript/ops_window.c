@@ -5,9 +5,9 @@
 #include "models/torchscript/quantized.h"
 #include "models/torchscript/shape.h"
 
-#define MOST_CELLS 256
+#define MAX_CELLS 256
 /* Pixels of a window whose highest is told: each takes a handful of nodes. */
-#define MOST_PLACES 256
+#define MAX_PLACES 256
 
 /* One number for each of @spatial dimensions; one number, or a list of one, counts for all. */
 static void
@@ -193,7 +193,7 @@ max_pool_with_indices (TsProgram *program, const TsCall *call)
     spread (program, given[i], 2, numbers[i]);
     args[1 + i] = ts_int_list (program->heap, numbers[i], 2);
   }
-  if (numbers[0][0] > MOST_PLACES / MAX (numbers[0][1], 1))
+  if (numbers[0][0] > MAX_PLACES / MAX (numbers[0][1], 1))
     return ts_tuple (program->heap, pair, 2);
   pair[1] = ts_run_op (program, TS_MAX_POOL_PLACES, args, NULL, 6);
   return ts_tuple (program->heap, pair, 2);
@@ -244,13 +244,13 @@ cut (TsProgram *program, OnnxValue *x, gint64 axis, gint64 first, gint64 end)
 static OnnxValue *
 uneven_cells (TsProgram *program, OnnxValue *x, gint64 axis, gint64 out, gboolean average)
 {
-  OnnxValue *cells[MOST_CELLS];
+  OnnxValue *cells[MAX_CELLS];
   const gint64 in = x != NULL ? x->dims[axis] : 1;
   const OnnxAttribute keep[2] = { ts_attr_ints (program, "axes", &axis, 1), ts_attr_int ("keepdims", 1) };
   const OnnxAttribute join = ts_attr_int ("axis", axis);
   if (out == in || ts_failed (program))
     return x;
-  if (out < 1 || out >= MOST_CELLS) {
+  if (out < 1 || out >= MAX_CELLS) {
     ts_refuse (program, SL_ERROR_UNSUPPORTED, "%" G_GINT64_FORMAT " uneven cells along one dimension", out);
     return NULL;
   }
@@ -345,7 +345,7 @@ static TsValue
 windows (TsProgram *program, const TsCall *call)
 {
   gint64 kernel[3], dilation[3], padding[3], stride[3];
-  OnnxValue *cells[MOST_CELLS];
+  OnnxValue *cells[MAX_CELLS];
   gboolean added = FALSE;
   guint n = 0;
   OnnxValue *x = with_batch (program, ts_read (program, call->args[0]), 2, &added);
@@ -360,8 +360,8 @@ windows (TsProgram *program, const TsCall *call)
   gint64 out[2] = { 0, 0 };
   for (guint i = 0; x != NULL && i < 2; i++)
     out[i] = stride[i] < 1 || dilation[i] < 1 || kernel[i] < 1 ? 0 : (x->dims[2 + i] - dilation[i] * (kernel[i] - 1) - 1) / stride[i] + 1;
-  if (x == NULL || out[0] < 1 || out[1] < 1 || kernel[0] * kernel[1] > MOST_CELLS)
-    return ts_refuse (program, SL_ERROR_UNSUPPORTED, "windows that do not fit the tensor, or of more than %d elements", MOST_CELLS);
+  if (x == NULL || out[0] < 1 || out[1] < 1 || kernel[0] * kernel[1] > MAX_CELLS)
+    return ts_refuse (program, SL_ERROR_UNSUPPORTED, "windows that do not fit the tensor, or of more than %d elements", MAX_CELLS);
   for (gint64 k = 0; k < kernel[0] * kernel[1]; k++) {
     const gint64 y = k / kernel[1] * dilation[0], z = k % kernel[1] * dilation[1];
     OnnxValue *rows = ts_slice_of (program, x, 2, y, y + (out[0] - 1) * stride[0] + 1, stride[0]);

@@ -10,8 +10,8 @@
 #include "models/torchscript/lexer.h"
 #include "sightline/error.h"
 
-#define MOST_DEPTH 200
-#define MOST_NODES (1 << 20)
+#define MAX_DEPTH 200
+#define MAX_NODES (1 << 20)
 #define LINE_SHOWN 160
 
 typedef struct
@@ -76,10 +76,10 @@ skip_newline (Parser *parser)
 static gboolean
 enter (Parser *parser)
 {
-  if (parser->depth++ < MOST_DEPTH && parser->nodes++ < MOST_NODES)
+  if (parser->depth++ < MAX_DEPTH && parser->nodes++ < MAX_NODES)
     return TRUE;
-  ts_lexer_fail (&parser->lexer, parser->depth > MOST_DEPTH ? "nested more than %d deep" : "more than %d expressions and statements",
-                 parser->depth > MOST_DEPTH ? MOST_DEPTH : MOST_NODES);
+  ts_lexer_fail (&parser->lexer, parser->depth > MAX_DEPTH ? "nested more than %d deep" : "more than %d expressions and statements",
+                 parser->depth > MAX_DEPTH ? MAX_DEPTH : MAX_NODES);
   return FALSE;
 }
 
@@ -244,8 +244,8 @@ parse_postfix (Parser *parser)
     } else {
       break;
     }
-    if (chained >= MOST_DEPTH)
-      ts_lexer_fail (&parser->lexer, "more than %d calls, attributes and indices in one chain", MOST_DEPTH);
+    if (chained >= MAX_DEPTH)
+      ts_lexer_fail (&parser->lexer, "more than %d calls, attributes and indices in one chain", MAX_DEPTH);
   }
   return expr;
 }

@@ -10,7 +10,7 @@
 #include "models/torchscript/packed.h"
 
 /* Values on the stack, and remembered ones. */
-#define MOST_VALUES ((guint) 1 << 18)
+#define MAX_VALUES ((guint) 1 << 18)
 #define CLASSES "__torch__."
 #define JIT "torch.jit._pickle "
 #define PER_TENSOR "torch per_tensor_affine"
@@ -72,8 +72,8 @@ take_whole (Pickle *p, gsize bytes, guint64 *number)
 static gboolean
 push (Pickle *p, TsValue value)
 {
-  if (p->stack->len >= MOST_VALUES)
-    return ts_fail (p->heap, SL_ERROR_LIMIT, "more than %u values on its stack", MOST_VALUES);
+  if (p->stack->len >= MAX_VALUES)
+    return ts_fail (p->heap, SL_ERROR_LIMIT, "more than %u values on its stack", MAX_VALUES);
   g_array_append_val (p->stack, value);
   return p->heap->error == NULL;
 }
@@ -230,8 +230,8 @@ op_unicode (Pickle *p)
 static gboolean
 op_mark (Pickle *p)
 {
-  if (p->marks->len >= MOST_VALUES)
-    return ts_fail (p->heap, SL_ERROR_LIMIT, "more than %u marks", MOST_VALUES);
+  if (p->marks->len >= MAX_VALUES)
+    return ts_fail (p->heap, SL_ERROR_LIMIT, "more than %u marks", MAX_VALUES);
   g_array_append_val (p->marks, p->stack->len);
   return TRUE;
 }
@@ -351,7 +351,7 @@ remember (Pickle *p, guint64 place)
   if (above_mark (p) == 0)
     return damaged (p, "an instruction needs more values than there are");
   const TsValue value = g_array_index (p->stack, TsValue, p->stack->len - 1);
-  if (place > p->memo->len || place >= MOST_VALUES)
+  if (place > p->memo->len || place >= MAX_VALUES)
     return ts_fail (p->heap, SL_ERROR_LIMIT, "a value is remembered at place %" G_GUINT64_FORMAT "; expected at most %u", place,
                     p->memo->len);
   if (place == p->memo->len)

@@ -12,7 +12,7 @@
 /* How a program makes an object without calling its class's __init__(). */
 #define NEW ".__new__"
 /* Files of one archive, and bytes of names that converters make. */
-#define MOST_UNITS 8192
+#define MAX_UNITS 8192
 #define NAME_CHUNK 4096
 /* Opset whose operators the lowering means. */
 #define OPSET 17
@@ -95,8 +95,8 @@ find_unit (TsProgram *program, const char *name, const char **last)
   TsUnit *unit = g_hash_table_lookup (program->units, path);
   if (unit != NULL)
     return unit;
-  if (g_hash_table_size (program->units) >= MOST_UNITS) {
-    ts_fail (program->heap, SL_ERROR_LIMIT, "the program has more than %d files", MOST_UNITS);
+  if (g_hash_table_size (program->units) >= MAX_UNITS) {
+    ts_fail (program->heap, SL_ERROR_LIMIT, "the program has more than %d files", MAX_UNITS);
     return NULL;
   }
   g_autoptr (GBytes) bytes = program->read_code (program->archive, path, &error);

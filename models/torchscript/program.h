@@ -16,8 +16,8 @@
 G_BEGIN_DECLS
 
 /** Most statements and expressions evaluated, and most calls inside each other. */
-#define TS_MOST_STEPS 10000000
-#define TS_MOST_CALLS 200
+#define TS_MAX_STEPS 10000000
+#define TS_MAX_CALLS 200
 
 /** TsReadCode: (nullable) (transfer full): the text of member @path of the archive, "code/__torch__/a.py"; NULL without an error when there
  *  is none. */

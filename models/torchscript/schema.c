@@ -3,9 +3,9 @@
 #include <string.h>
 
 #include "core/base/name_hash.h"
-#include "models/torchscript/rows.h"
+#include "models/torchscript/dynamic_rows.h"
 
-#define MOST_NAME 64
+#define MAX_NAME 64
 
 GHashTable *
 ts_ops_new (void)
@@ -68,7 +68,7 @@ bind (TsProgram *program, TsCall *call, const TsValue *args, const char *const *
   guint i = 0, found = 0;
   call->n_given = count_given (keywords, n);
   for (; *p != '\0' && strcmp (p, "...") != 0; i++) {
-    char name[MOST_NAME], *equals;
+    char name[MAX_NAME], *equals;
     const char *end = p + strcspn (p, ",");
     g_strlcpy (name, p, MIN (sizeof name, (gsize) (end - p) + 1));
     p = *end == ',' ? end + 1 : end;

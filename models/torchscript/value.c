@@ -9,7 +9,7 @@
 #define FIRST_ITEMS 8
 #define FIRST_SLOTS 16
 /* Slots looked at for a key. */
-#define MOST_PROBES 128
+#define MAX_PROBES 128
 /* Bytes that a heap asks for at a time. */
 #define CHUNK ((gsize) 64 << 10)
 
@@ -212,7 +212,7 @@ static gboolean
 find_slot (const TsDict *dict, TsValue key, guint *at)
 {
   *at = hash_key (key) & (dict->n_slots - 1);
-  for (guint i = 0; i < MOST_PROBES; i++) {
+  for (guint i = 0; i < MAX_PROBES; i++) {
     if (dict->slots[*at] == 0 || same_key (dict->entries[dict->slots[*at] - 1].key, key))
       return TRUE;
     *at = (*at + 1) & (dict->n_slots - 1);

@@ -153,7 +153,7 @@ typedef struct
  * @offset, @strides: of that, in elements
  * @quant: of quantised tensors
  * @channels_last: whether the program thinks of it so; decides nothing but strides
- * @valid: (nullable): which rows count, where their number depends on the picture (rows.h)
+ * @valid: (nullable): which rows count, where their number depends on the picture (dynamic_rows.h)
  * @valid_each: rows that came of one, neighbours of which all or none count; 0 and 1 = each for itself
  */
 struct _TsTensor

@@ -8,7 +8,7 @@
 #include "models/torchscript/shape.h"
 
 /* Views of views: deeper ones are not written through. */
-#define MOST_DEPTH 64
+#define MAX_DEPTH 64
 
 /** @seen: the base's value of which the view is. */
 typedef struct
@@ -29,7 +29,7 @@ ts_note_view (TsProgram *program, TsValue result, TsTensor *base, const TsView *
   if (record == NULL)
     return result;
   *record = (Record){ .view = *view, .base = base, .seen = base->value, .depth = below != NULL ? below->depth + 1 : 1 };
-  if (record->depth > MOST_DEPTH) {
+  if (record->depth > MAX_DEPTH) {
     record->view.kind = TS_VIEW_OTHER;
     record->depth = 1;
   }

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "core/base/decoder_memory.h"
-#include "core/base/show.h"
+#include "core/base/printable.h"
 #include "sightline/error.h"
 #include "core/base/suggest.h"
 #include "pipelines/description/camera_link.h"
@@ -394,7 +394,7 @@ sl_description_build (const SlDescription *description, GError **error)
     apply_black_box (pipeline, description);
   }
   if (!good) {
-    sl_show_error (error);
+    sl_printable_error (error);
     gst_clear_object (&pipeline);
     return NULL;
   }

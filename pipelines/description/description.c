@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#include "core/base/show.h"
+#include "core/base/printable.h"
 #include "sightline/error.h"
 #include "pipelines/description/key_text.h"
 #include "pipelines/description/parameters.h"
@@ -414,7 +414,7 @@ sl_description_load (const char *path, GHashTable *parameters, GError **error)
   g_autoptr (GArray) entries = sl_key_entries_new ();
   if (sl_sources_load (path, entries, self->files, error) && interpret (self, entries, parameters, error))
     return g_steal_pointer (&self);
-  sl_show_error (error);
+  sl_printable_error (error);
   return NULL;
 }
 
@@ -426,7 +426,7 @@ sl_description_new_from_string (const char *text, gssize length, const char *pat
   if (sl_sources_parse (text, length < 0 ? strlen (text) : (gsize) length, path, entries, self->files, error)
       && interpret (self, entries, parameters, error))
     return g_steal_pointer (&self);
-  sl_show_error (error);
+  sl_printable_error (error);
   return NULL;
 }
 

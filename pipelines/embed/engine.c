@@ -5,7 +5,7 @@
  */
 #include "pipelines/embed/engine.h"
 
-#include "core/base/show.h"
+#include "core/base/printable.h"
 #include "sightline/error.h"
 #include "pipelines/description/build.h"
 #include "pipelines/supervise/bus.h"
@@ -46,7 +46,7 @@ take_error (gpointer data, const char *element, const GError *error)
   SlEngine *engine = data;
   g_autoptr (GError) shown = g_error_copy (error);
   g_prefix_error (&shown, "%s: ", element);
-  sl_show_error (&shown);
+  sl_printable_error (&shown);
   engine->events->failed (engine->owner, shown, element);
 }
 

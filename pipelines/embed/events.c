@@ -6,8 +6,8 @@
 #include "pipelines/embed/events.h"
 
 /* Changes of state and errors kept for an application that does not iterate its main context, and events of analyses for one that is slow. */
-#define MOST_NEWS 256
-#define MOST_ANALYSES 256
+#define MAX_NEWS 256
+#define MAX_ANALYSES 256
 
 #define NEWS (1u << SL_EVENT_STATE | 1u << SL_EVENT_ERROR)
 
@@ -54,7 +54,7 @@ static void
 add (SlEvents *events, SlEvent event)
 {
   const guint news = events->queue.length - events->n_predictions - events->n_analyses;
-  if ((NEWS & 1u << event.kind) != 0 && news >= MOST_NEWS)
+  if ((NEWS & 1u << event.kind) != 0 && news >= MAX_NEWS)
     sl_event_free (take_first (events, NEWS));
   events->n_predictions += event.kind == SL_EVENT_PREDICTIONS;
   events->n_analyses += event.kind == SL_EVENT_ANALYSIS;
@@ -74,7 +74,7 @@ sl_events_add_predictions (SlEvents *events, SlPredictions *predictions, guint m
 gboolean
 sl_events_add_analysis (SlEvents *events, GVariant *analysis)
 {
-  const gboolean full = events->n_analyses >= MOST_ANALYSES;
+  const gboolean full = events->n_analyses >= MAX_ANALYSES;
   if (full)
     sl_event_free (take_first (events, 1u << SL_EVENT_ANALYSIS));
   add (events, (SlEvent){ .kind = SL_EVENT_ANALYSIS, .analysis = g_variant_ref (analysis) });

@@ -18,7 +18,7 @@
 #include "pipelines/embed/recipe.h"
 #include "pipelines/supervise/bus.h"
 
-#define MOST_PREDICTIONS 1000
+#define MAX_PREDICTIONS 1000
 
 enum
 {
@@ -896,9 +896,9 @@ sl_pipeline_class_init (SlPipelineClass *klass)
    *
    * Since: 0.1
    */
-  properties[PROP_MAX_PREDICTIONS] = g_param_spec_uint (
-    "max-predictions", "Most predictions", "Most frames whose predictions wait to be taken; newer ones displace older ones", 1,
-    MOST_PREDICTIONS, 4, G_PARAM_READWRITE | G_PARAM_CONSTRUCT | G_PARAM_STATIC_STRINGS);
+  properties[PROP_MAX_PREDICTIONS] = g_param_spec_uint ("max-predictions", "Most predictions",
+                                                        "Most frames whose predictions wait to be taken; newer ones displace older ones", 1,
+                                                        MAX_PREDICTIONS, 4, G_PARAM_READWRITE | G_PARAM_CONSTRUCT | G_PARAM_STATIC_STRINGS);
   /**
    * SlPipeline:stats-interval:
    *

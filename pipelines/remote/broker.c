@@ -18,7 +18,7 @@
 #include <unistd.h>
 
 #include "core/base/backoff.h"
-#include "core/base/show.h"
+#include "core/base/printable.h"
 #include "sightline/error.h"
 
 #define CONNECT_US (10 * G_USEC_PER_SEC)
@@ -296,7 +296,7 @@ broker_thread (gpointer data)
     if (is_stopping (self))
       break;
     const guint delay = sl_backoff_delay (self->retry_min_ms, self->retry_max_ms, failures);
-    g_autofree char *reason = sl_show_message (error != NULL ? error->message : "the connection is gone");
+    g_autofree char *reason = sl_printable_message (error != NULL ? error->message : "the connection is gone");
     self->calls.lost (self->user, reason, delay, g_error_matches (error, G_IO_ERROR, G_IO_ERROR_PERMISSION_DENIED));
     back_off (self, delay);
   }

@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-#include "core/base/show.h"
+#include "core/base/printable.h"
 #include "pipelines/remote/topics.h"
 #include "sightline/error.h"
 
@@ -17,7 +17,7 @@
 #define RETRY_MIN_MS 250
 #define RETRY_MAX_MS 10000
 #define PACKET_ROOM 65536
-#define MOST_WORKERS 4096
+#define MAX_WORKERS 4096
 
 /* Shared by its owner and the connection's thread, which may be in a call when the owner lets go of it. */
 struct _SlRemoteClient
@@ -51,7 +51,7 @@ struct _SlRemoteClient
 static void
 tell (SlRemoteClient *self, SlRemoteNews news, const char *text)
 {
-  g_autofree char *shown = text != NULL ? sl_show_message (text) : NULL;
+  g_autofree char *shown = text != NULL ? sl_printable_message (text) : NULL;
   self->notify (self->user, news, shown);
 }
 
@@ -239,7 +239,7 @@ heard_worker (SlRemoteClient *self, const SlBrokerMessage *message)
   if (message->size == 0 && g_hash_table_remove (self->workers, message->topic)) {
     sl_remote_window_again (&self->window, g_get_monotonic_time ());
     advance (self);
-  } else if (message->size > 0 && g_hash_table_size (self->workers) < MOST_WORKERS) {
+  } else if (message->size > 0 && g_hash_table_size (self->workers) < MAX_WORKERS) {
     g_hash_table_add (self->workers, g_strdup (message->topic));
   }
   g_mutex_unlock (&self->lock);

@@ -6,14 +6,14 @@
 #include <string.h>
 
 #include "core/base/json_reader.h"
-#include "core/base/show.h"
+#include "core/base/printable.h"
 #include "pipelines/remote/contract_json.h"
 #include "pipelines/remote/encoding.h"
 #include "sightline/error.h"
 
-#define MOST_TEXT 4096
-#define MOST_PARAMS 64
-#define MOST_LABELS 1000000
+#define MAX_TEXT 4096
+#define MAX_PARAMS 64
+#define MAX_LABELS 1000000
 
 typedef struct
 {
@@ -29,8 +29,8 @@ read_text (SlJsonReader *json)
 {
   if (!sl_json_reader_string (json))
     return NULL;
-  if (json->text->len > MOST_TEXT || memchr (json->text->str, '\0', json->text->len) != NULL) {
-    sl_json_reader_fail (json, "%s: expected a text of at most %d bytes, got %" G_GSIZE_FORMAT, json->key->str, MOST_TEXT, json->text->len);
+  if (json->text->len > MAX_TEXT || memchr (json->text->str, '\0', json->text->len) != NULL) {
+    sl_json_reader_fail (json, "%s: expected a text of at most %d bytes, got %" G_GSIZE_FORMAT, json->key->str, MAX_TEXT, json->text->len);
     return NULL;
   }
   return g_strdup (json->text->str);
@@ -82,7 +82,7 @@ read_type (SlJsonReader *json, SlTensorInfo *tensor)
     return;
   tensor->dtype = sl_dtype_from_name (json->text->str);
   if (tensor->dtype == SL_DTYPE_INVALID) {
-    g_autofree char *shown = sl_show (json->text->str, SL_SHOW_NAME);
+    g_autofree char *shown = sl_printable (json->text->str, SL_SHOW_NAME);
     sl_json_reader_fail (json, "type: expected uint8, int8, float32 or another NumPy name, got \"%s\"", shown);
   }
 }
@@ -97,7 +97,7 @@ read_values (SlJsonReader *json, SlTensorInfo *tensor)
       tensor->values = (SlValueKind) i;
       return;
     }
-  g_autofree char *shown = sl_show (json->text->str, SL_SHOW_NAME);
+  g_autofree char *shown = sl_printable (json->text->str, SL_SHOW_NAME);
   sl_json_reader_fail (json, "values: expected unknown, probabilities, logits, features or shares, got \"%s\"", shown);
 }
 
@@ -198,7 +198,7 @@ read_word (SlJsonReader *json, SlImageContract *image)
       : colour ? sl_colour_from_name (text, &image->colour)
                : sl_fit_from_name (text, &image->fit))
     return;
-  g_autofree char *shown = sl_show (text, SL_SHOW_NAME);
+  g_autofree char *shown = sl_printable (text, SL_SHOW_NAME);
   sl_json_reader_fail (json, "%s: expected %s, got \"%s\"", key, layout ? SL_LAYOUT_NAMES : colour ? SL_COLOUR_NAMES : SL_FIT_NAMES, shown);
 }
 
@@ -252,8 +252,8 @@ read_params (SlJsonReader *json, SlContract *contract)
     char *value = read_text (json);
     if (value != NULL)
       g_hash_table_insert (contract->decoder_params, g_steal_pointer (&key), value);
-    if (g_hash_table_size (contract->decoder_params) > MOST_PARAMS) {
-      sl_json_reader_fail (json, "decoder-parameters: expected at most %d", MOST_PARAMS);
+    if (g_hash_table_size (contract->decoder_params) > MAX_PARAMS) {
+      sl_json_reader_fail (json, "decoder-parameters: expected at most %d", MAX_PARAMS);
       return;
     }
   }
@@ -275,8 +275,8 @@ read_labels (Reading *reading)
       sl_json_reader_skip (json);
     else
       name = read_text (json);
-    if (n == MOST_LABELS)
-      sl_json_reader_fail (json, "labels: expected at most %d", MOST_LABELS);
+    if (n == MAX_LABELS)
+      sl_json_reader_fail (json, "labels: expected at most %d", MAX_LABELS);
     if (name != NULL)
       g_string_append_printf (reading->labels, "%u %s\n", n, g_strdelimit (name, "\r\n", ' '));
   }
@@ -395,7 +395,7 @@ read_announcement (Reading *reading, char hash[SL_REMOTE_HASH])
   if (json->error == NULL && (version == 0 || hash[0] == '\0'))
     sl_json_reader_fail (json, "expected the members sightline-contract, hash and contract");
   else if (json->error == NULL && g_strcmp0 (stated, hash) != 0) {
-    g_autofree char *shown = sl_show (stated != NULL ? stated : "none", SL_SHOW_NAME);
+    g_autofree char *shown = sl_printable (stated != NULL ? stated : "none", SL_SHOW_NAME);
     sl_json_reader_fail (json, "hash: expected %s, got %s: the announcement is damaged", hash, shown);
   }
 }
@@ -426,7 +426,7 @@ sl_remote_contract_read (const void *data, gsize size, const char *origin, char 
   g_autoptr (SlContract) contract = reading.contract;
   g_autoptr (GError) reason = NULL;
   g_autofree char *model = g_steal_pointer (&contract->model);
-  contract->model = sl_show (model != NULL ? model : origin, SL_SHOW_NAME); /* it is for messages */
+  contract->model = sl_printable (model != NULL ? model : origin, SL_SHOW_NAME); /* it is for messages */
   if (sl_json_reader_end (&reading.json) && reading.labels != NULL && reading.labels->len > 0)
     contract->labels = sl_labels_parse (reading.labels->str, reading.labels->len, origin, &reason);
   if (reading.json.error != NULL)

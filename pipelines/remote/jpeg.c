@@ -13,7 +13,7 @@
 
 #include <jpeglib.h>
 
-#define MOST_MEMORY (64L << 20)
+#define MAX_MEMORY (64L << 20)
 
 typedef struct
 {
@@ -150,7 +150,7 @@ sl_remote_jpeg_read (const SlRemotePicture *picture, const void *data, gsize siz
   decompress.err = &trouble.manager;
   if (setjmp (trouble.back) == 0) {
     jpeg_create_decompress (&decompress);
-    decompress.mem->max_memory_to_use = MOST_MEMORY;
+    decompress.mem->max_memory_to_use = MAX_MEMORY;
     jpeg_mem_src (&decompress, (const unsigned char *) data, (unsigned long) size);
     jpeg_read_header (&decompress, TRUE);
     wrong = check_head (&decompress, picture);

@@ -3,13 +3,13 @@
 
 #include <string.h>
 
-#include "core/base/show.h"
+#include "core/base/printable.h"
 #include "sightline/error.h"
 
 #define WORKERS "workers"
 /* All workers of a model are one group, so each request goes to one of them. */
 #define GROUP "$share/sightline/"
-#define MOST_BYTES 1024
+#define MAX_BYTES 1024
 
 char *
 sl_remote_name (const char *text)
@@ -21,11 +21,11 @@ gboolean
 sl_remote_check_prefix (const char *path, GError **error)
 {
   const gsize length = strlen (path);
-  if (length > 0 && length <= MOST_BYTES && path[0] != '/' && path[0] != '$' && path[length - 1] != '/' && strstr (path, "//") == NULL
+  if (length > 0 && length <= MAX_BYTES && path[0] != '/' && path[0] != '$' && path[length - 1] != '/' && strstr (path, "//") == NULL
       && strpbrk (path, "+#") == NULL)
     return TRUE;
   g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
-               "topic \"%s\": expected levels with '/' between and no wildcards, at most %d bytes, such as models", path, MOST_BYTES);
+               "topic \"%s\": expected levels with '/' between and no wildcards, at most %d bytes, such as models", path, MAX_BYTES);
   return FALSE;
 }
 
@@ -34,7 +34,7 @@ sl_remote_check_user (const char *user, GError **error)
 {
   if (user == NULL || strpbrk (user, "+#/") == NULL)
     return TRUE;
-  g_autofree char *shown = sl_show (user, SL_SHOW_NAME);
+  g_autofree char *shown = sl_printable (user, SL_SHOW_NAME);
   g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
                "user name \"%s\": expected one without +, # and /, because it is a level of the topic that answers come to", shown);
   return FALSE;
@@ -97,6 +97,6 @@ sl_remote_may_answer (const char *prefix, const char *model, const char *work, c
 {
   const char *slash = strrchr (work, '/');
   g_autofree char *begin = g_strconcat (prefix, "/", model, "/answers", slash != NULL ? slash : "/", "/", NULL);
-  return response != NULL && g_str_has_prefix (response, begin) && response[strlen (begin)] != '\0' && strlen (response) <= MOST_BYTES
+  return response != NULL && g_str_has_prefix (response, begin) && response[strlen (begin)] != '\0' && strlen (response) <= MAX_BYTES
          && strpbrk (response, "+#") == NULL;
 }

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "core/base/show.h"
+#include "core/base/printable.h"
 #include "sightline/error.h"
 
 static GError *

@@ -8,14 +8,14 @@
 #include <string.h>
 
 #include "core/base/redact.h"
-#include "core/base/show.h"
+#include "core/base/printable.h"
 #include "plugins/camera/source.h"
 #include "sightline/error.h"
 
 void
 sl_camera_post_status (GstElement *camera, const SlCameraUri *uri, const SlCameraStatus *status)
 {
-  g_autofree char *reason = sl_show_message (status->reason != NULL ? status->reason : "");
+  g_autofree char *reason = sl_printable_message (status->reason != NULL ? status->reason : "");
   GstStructure *structure = gst_structure_new (SL_CAMERA_MESSAGE, "state", G_TYPE_STRING, status->state, "uri", G_TYPE_STRING, uri->display,
                                                "attempt", G_TYPE_UINT, status->attempt, "reason", G_TYPE_STRING, reason, "next-delay-ms",
                                                G_TYPE_UINT, status->next_delay, "last-frame-age-ms", G_TYPE_INT64, status->age, NULL);
@@ -35,7 +35,7 @@ sl_camera_post (GstElement *camera, GstMessageType type, const GError *error, co
 {
   const gboolean known = error != NULL && is_gstreamers (error->domain);
   gst_element_message_full (camera, type, known ? error->domain : GST_RESOURCE_ERROR, known ? error->code : GST_RESOURCE_ERROR_READ,
-                            sl_show_message (text), NULL, __FILE__, GST_FUNCTION, __LINE__);
+                            sl_printable_message (text), NULL, __FILE__, GST_FUNCTION, __LINE__);
 }
 
 /* libsoup tells souphttpsrc what is wrong with the head of an answer, and that tells nobody. */

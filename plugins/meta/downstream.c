@@ -19,7 +19,7 @@
 
 #define FOLLOWED "sl-results-followed"
 /* Elements behind one another. */
-#define MOST_DEPTH 100
+#define MAX_DEPTH 100
 
 /* An element that is followed. */
 typedef struct
@@ -203,7 +203,7 @@ enter (GstPad *pad, guint depth)
 static void
 follow (GstPad *source, guint depth)
 {
-  g_autoptr (GstPad) peer = depth < MOST_DEPTH ? gst_pad_get_peer (source) : NULL;
+  g_autoptr (GstPad) peer = depth < MAX_DEPTH ? gst_pad_get_peer (source) : NULL;
   if (peer == NULL)
     return;
   if (GST_IS_PROXY_PAD (peer) && !GST_IS_GHOST_PAD (peer)) {

@@ -24,7 +24,7 @@ sl_meta_api_is_relations (GType api)
 #define GONE G_MAXUINT
 #define FARTHEST (1 << 29)
 /* By how many pixels the edges of a turned box may miss each other. */
-#define MOST_SKEW 1
+#define MAX_SKEW 1
 
 typedef struct
 {
@@ -60,7 +60,7 @@ add_oriented (Copy *copy, const GstAnalyticsODMtd *object, GstAnalyticsODMtd *ad
     return gst_analytics_relation_meta_add_oriented_od_mtd (copy->to, gst_analytics_od_mtd_get_obj_type (object), x, y, w, h, angle,
                                                             confidence, added);
   if (!sl_affine_invert (copy->affine, &inverse)
-      || fabs (hypot (inverse.xx, inverse.yx) - hypot (inverse.xy, inverse.yy)) * ((double) w + h) > MOST_SKEW)
+      || fabs (hypot (inverse.xx, inverse.yx) - hypot (inverse.xy, inverse.yy)) * ((double) w + h) > MAX_SKEW)
     return FALSE;
   const double c = cos (angle), s = sin (angle);
   const double across[2] = { inverse.xx * c + inverse.xy * s, inverse.yx * c + inverse.yy * s };
@@ -272,7 +272,7 @@ add_meta (GstBuffer *buffer, guint n)
 static guint
 count_entries (const GstAnalyticsRelationMeta *relations)
 {
-  return (guint) MIN (gst_analytics_relation_get_length (relations), SL_MOST_RELATED_ENTRIES);
+  return (guint) MIN (gst_analytics_relation_get_length (relations), SL_MAX_RELATED_ENTRIES);
 }
 
 void

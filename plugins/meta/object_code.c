@@ -59,7 +59,7 @@ sl_region_read_code (GstVideoRegionOfInterestMeta *region, SlCodeView *code)
     return FALSE;
   *code = (SlCodeView){ .symbology = symbology, .text = gst_structure_get_string (structure, "text") };
   code->bytes = g_variant_get_fixed_array (payload, &code->n_bytes, 1);
-  if (code->n_bytes == 0 || code->n_bytes > SL_MOST_CODE_BYTES)
+  if (code->n_bytes == 0 || code->n_bytes > SL_MAX_CODE_BYTES)
     return FALSE;
   gst_structure_get_boolean (structure, "checked", &code->is_checked);
   gst_structure_get_int (structure, "quality", &code->quality);

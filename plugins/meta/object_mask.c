@@ -8,7 +8,7 @@
 
 #define FORMAT "segmentation_mask"
 #define PRECISION_F32 10
-#define MOST_SIDE 8192
+#define MAX_SIDE 8192
 
 void
 sl_region_add_mask (GstVideoRegionOfInterestMeta *region, const SlObjectView *object)
@@ -56,7 +56,7 @@ read_size (const GstStructure *structure, guint i)
   const gint64 size = G_VALUE_HOLDS_UINT (value)  ? (gint64) g_value_get_uint (value)
                       : G_VALUE_HOLDS_INT (value) ? g_value_get_int (value)
                                                   : 0;
-  return size > 0 && size <= MOST_SIDE ? (guint) size : 0;
+  return size > 0 && size <= MAX_SIDE ? (guint) size : 0;
 }
 
 void

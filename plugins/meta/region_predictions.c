@@ -40,9 +40,9 @@ sl_region_set_object_id (GstVideoRegionOfInterestMeta *region, gint32 id)
 #define TEXT "text"
 #define TEXT_BYTES 256
 /* Objects inside objects inside ... deeper than this lie flat. */
-#define MOST_DEPTH 8
+#define MAX_DEPTH 8
 /* Regions beyond this many are not read. */
-#define MOST_REGIONS 4096
+#define MAX_REGIONS 4096
 
 gboolean
 sl_object_set_box (SlObjectView *object, const double corners[4], gint width, gint height)
@@ -163,7 +163,7 @@ sl_prediction_reader_clear (SlPredictionReader *reader)
   g_clear_pointer (&reader->codes, g_array_unref);
   g_clear_pointer (&reader->frame_cells, g_byte_array_unref);
   g_clear_pointer (&reader->related, sl_related_free);
-  for (guint i = 0; i <= SL_MOST_SKELETONS; i++)
+  for (guint i = 0; i <= SL_MAX_SKELETONS; i++)
     g_clear_pointer (&reader->skeletons[i], g_free);
 }
 
@@ -289,7 +289,7 @@ read_points (SlPredictionReader *reader, GstVideoRegionOfInterestMeta *region, S
     return;
   while (at < reader->n_skeletons && !same_skeleton (&reader->skeletons[at]->skeleton, read))
     at++;
-  if (at == SL_MOST_SKELETONS)
+  if (at == SL_MAX_SKELETONS)
     return;
   reader->n_skeletons = MAX (reader->n_skeletons, at + 1);
   object->skeleton = &reader->skeletons[at]->skeleton;
@@ -337,7 +337,7 @@ read_unclaimed (SlPredictionReader *reader, guint i, const SlPredictionView *pre
   if (found->region || !sl_object_set_box (&object, found->box, MAX (prediction->width, 1), MAX (prediction->height, 1)))
     return;
   const guint parent = found->parent > 0 ? sl_related_object (reader->related, found->parent - 1)->place : 0;
-  if (parent > 0 && g_array_index (reader->ids, SlRegionIds, parent - 1).depth < MOST_DEPTH) {
+  if (parent > 0 && g_array_index (reader->ids, SlRegionIds, parent - 1).depth < MAX_DEPTH) {
     ids.depth = g_array_index (reader->ids, SlRegionIds, parent - 1).depth + 1;
     object.parent = parent;
   }
@@ -412,7 +412,7 @@ find_parents (SlPredictionReader *reader)
       const SlRegionIds *other = &g_array_index (reader->ids, SlRegionIds, k - 1);
       if (other->id != ids->parent_id)
         continue;
-      if (other->depth < MOST_DEPTH) {
+      if (other->depth < MAX_DEPTH) {
         ids->depth = other->depth + 1;
         g_array_index (reader->objects, SlObjectView, i).parent = k;
       }
@@ -442,7 +442,7 @@ sl_prediction_reader_read (SlPredictionReader *reader, GstBuffer *buffer, SlPred
   GstMeta *meta;
   const guint n_related = sl_related_list (reader->related, buffer, prediction->width, prediction->height);
   forget (reader);
-  for (guint i = 0; i < MOST_REGIONS; i++) {
+  for (guint i = 0; i < MAX_REGIONS; i++) {
     if ((meta = gst_buffer_iterate_meta_filtered (buffer, &state, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE)) == NULL)
       break;
     GstVideoRegionOfInterestMeta *region = (GstVideoRegionOfInterestMeta *) meta;
@@ -478,7 +478,7 @@ has_unclaimed (SlPredictionReader *reader, GstBuffer *buffer, gint width, gint h
   gpointer state = NULL;
   GstMeta *meta;
   guint claimed = 0;
-  for (guint i = 0; i < MOST_REGIONS && n_related > 0; i++) {
+  for (guint i = 0; i < MAX_REGIONS && n_related > 0; i++) {
     if ((meta = gst_buffer_iterate_meta_filtered (buffer, &state, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE)) == NULL)
       break;
     claimed += sl_related_claim (reader->related, (const GstVideoRegionOfInterestMeta *) meta) != NULL;

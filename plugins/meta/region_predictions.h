@@ -58,7 +58,7 @@ typedef struct
 } SlRegionIds;
 
 /** Most kinds of objects with different keypoints that one frame is read with. */
-#define SL_MOST_SKELETONS 8
+#define SL_MAX_SKELETONS 8
 
 /** Predictions read from a buffer's metas, whoever wrote them. */
 typedef struct
@@ -75,7 +75,7 @@ typedef struct
   GArray *codes;           /* of SlCodeView, all objects' */
   guint n_regions;         /* objects that are regions; others come behind them */
   SlRelated *related;
-  SlReadSkeleton *skeletons[SL_MOST_SKELETONS + 1]; /* of objects' points, @n_skeletons different ones */
+  SlReadSkeleton *skeletons[SL_MAX_SKELETONS + 1]; /* of objects' points, @n_skeletons different ones */
   guint n_skeletons;
   SlLatency latency;
 } SlPredictionReader;

@@ -12,9 +12,9 @@
 #include "plugins/video_frame.h"
 
 /* Most cells each way, of an object and of a frame; and pixels of a picture. */
-#define MOST_OBJECT_SIDE 512
-#define MOST_FRAME_SIDE 1024
-#define MOST_PICTURE_SIDE 8192
+#define MAX_OBJECT_SIDE 512
+#define MAX_FRAME_SIDE 1024
+#define MAX_PICTURE_SIDE 8192
 
 typedef struct
 {
@@ -33,8 +33,8 @@ open_picture (Picture *picture, gpointer relations, guint id)
     return FALSE;
   picture->buffer = gst_analytics_segmentation_mtd_get_mask (&picture->entry, &picture->x, &picture->y, &picture->w, &picture->h);
   const GstVideoMeta *meta = picture->buffer != NULL ? gst_buffer_get_video_meta (picture->buffer) : NULL;
-  if (meta != NULL && meta->format == GST_VIDEO_FORMAT_GRAY8 && meta->width > 0 && meta->width <= MOST_PICTURE_SIDE && meta->height > 0
-      && meta->height <= MOST_PICTURE_SIDE && picture->w > 0 && picture->h > 0
+  if (meta != NULL && meta->format == GST_VIDEO_FORMAT_GRAY8 && meta->width > 0 && meta->width <= MAX_PICTURE_SIDE && meta->height > 0
+      && meta->height <= MAX_PICTURE_SIDE && picture->w > 0 && picture->h > 0
       && gst_video_info_set_format (&video, meta->format, meta->width, meta->height)
       && sl_video_frame_map (&picture->frame, &video, picture->buffer, GST_MAP_READ, NULL))
     return TRUE;
@@ -72,8 +72,8 @@ count_cells (gint length, gint pixels, guint extent, guint most)
 static gboolean
 read_object (const Picture *picture, const SlObjectView *object, GByteArray *cells, SlObjectMask *mask)
 {
-  const guint width = count_cells (object->w, GST_VIDEO_FRAME_WIDTH (&picture->frame), picture->w, MOST_OBJECT_SIDE);
-  const guint height = count_cells (object->h, GST_VIDEO_FRAME_HEIGHT (&picture->frame), picture->h, MOST_OBJECT_SIDE);
+  const guint width = count_cells (object->w, GST_VIDEO_FRAME_WIDTH (&picture->frame), picture->w, MAX_OBJECT_SIDE);
+  const guint height = count_cells (object->h, GST_VIDEO_FRAME_HEIGHT (&picture->frame), picture->h, MAX_OBJECT_SIDE);
   guint n = cells->len;
   if ((gsize) n + (gsize) width * height > SL_MAX_OBJECT_CELLS)
     return FALSE;
@@ -131,8 +131,8 @@ sl_segmentation_read_frame (gpointer relations, guint id, gint width, gint heigh
   guint8 classes[256];
   if (width <= 0 || height <= 0 || !open_picture (&picture, relations, id))
     return FALSE;
-  const guint columns = count_cells (width, GST_VIDEO_FRAME_WIDTH (&picture.frame), picture.w, MOST_FRAME_SIDE);
-  const guint rows = count_cells (height, GST_VIDEO_FRAME_HEIGHT (&picture.frame), picture.h, MOST_FRAME_SIDE);
+  const guint columns = count_cells (width, GST_VIDEO_FRAME_WIDTH (&picture.frame), picture.w, MAX_FRAME_SIDE);
+  const guint rows = count_cells (height, GST_VIDEO_FRAME_HEIGHT (&picture.frame), picture.h, MAX_FRAME_SIDE);
   const gint background = read_classes (&picture, relations, classes, names);
   g_byte_array_set_size (cells, columns * rows);
   for (guint y = 0; y < rows; y++)

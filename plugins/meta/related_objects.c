@@ -16,10 +16,10 @@
 /* Edges of a box may differ by so many pixels from those of its region: whoever scales a frame rounds either in its own way. */
 #define SLACK 2
 /* Labels of one classification beyond the best are noise. */
-#define MOST_LABELS 10
+#define MAX_LABELS 10
 /* Labels that are looked at in a frame, and relations of objects to other entries that are followed. */
-#define MOST_LOOKED_AT (1 << 17)
-#define MOST_LINKS (1 << 16)
+#define MAX_LOOKED_AT (1 << 17)
+#define MAX_LINKS (1 << 16)
 /* An entry that more than one object is related to. */
 #define SHARED G_MAXUINT
 #define UNKNOWN "unknown"
@@ -134,7 +134,7 @@ region_type (const GstVideoRegionOfInterestMeta *region)
 static void
 list_objects (SlRelated *related)
 {
-  for (guint id = 0; id < related->n_entries && related->objects->len < SL_MOST_RELATED_OBJECTS; id++) {
+  for (guint id = 0; id < related->n_entries && related->objects->len < SL_MAX_RELATED_OBJECTS; id++) {
     SlRelatedObject object = { .id = id };
     GstAnalyticsODMtd entry;
     if (!gst_analytics_relation_meta_get_od_mtd (related->relations, id, &entry)
@@ -164,7 +164,7 @@ add_link (SlRelated *related, guint object, guint entry)
   const Link link = { object, entry };
   guint *owner = &g_array_index (related->owners, guint, entry);
   *owner = *owner == 0 || *owner == object + 1 ? object + 1 : SHARED;
-  if (related->links->len < MOST_LINKS)
+  if (related->links->len < MAX_LINKS)
     g_array_append_val (related->links, link);
   related->linked->data[entry] = TRUE;
 }
@@ -225,7 +225,7 @@ sl_related_list (SlRelated *related, GstBuffer *buffer, gint width, gint height)
 {
   related->relations = gst_buffer_get_analytics_relation_meta (buffer);
   related->n_entries =
-    related->relations != NULL ? (guint) MIN (gst_analytics_relation_get_length (related->relations), SL_MOST_RELATED_ENTRIES) : 0;
+    related->relations != NULL ? (guint) MIN (gst_analytics_relation_get_length (related->relations), SL_MAX_RELATED_ENTRIES) : 0;
   related->width = width;
   related->height = height;
   related->next = 0;
@@ -335,7 +335,7 @@ read_labels (SlRelated *related, guint id, GArray *labels, guint first, guint be
   GstAnalyticsClsMtd entry;
   if (!gst_analytics_relation_meta_get_cls_mtd (related->relations, id, &entry))
     return;
-  const guint n = (guint) MIN (gst_analytics_cls_mtd_get_length (&entry), SL_MOST_RELATED_ENTRIES);
+  const guint n = (guint) MIN (gst_analytics_cls_mtd_get_length (&entry), SL_MAX_RELATED_ENTRIES);
   related->looked_at += MAX (n, 1);
   g_array_set_size (found, 0);
   for (guint i = 0; i < n; i++) {
@@ -345,7 +345,7 @@ read_labels (SlRelated *related, guint id, GArray *labels, guint first, guint be
     g_array_append_val (found, label);
   }
   g_array_sort (found, surer_first);
-  for (guint i = 0; i < MIN (found->len, MOST_LABELS) && labels->len - before < SL_MOST_RELATED_LABELS; i++) {
+  for (guint i = 0; i < MIN (found->len, MAX_LABELS) && labels->len - before < SL_MAX_RELATED_LABELS; i++) {
     const SlLabelled *label = &g_array_index (found, SlLabelled, i);
     if (!has_label (labels, first, label->label))
       g_array_append_val (labels, *label);
@@ -356,7 +356,7 @@ read_labels (SlRelated *related, guint id, GArray *labels, guint first, guint be
 static gboolean
 has_room (const SlRelated *related, guint n)
 {
-  return n < SL_MOST_RELATED_LABELS && related->looked_at < MOST_LOOKED_AT;
+  return n < SL_MAX_RELATED_LABELS && related->looked_at < MAX_LOOKED_AT;
 }
 
 void

@@ -14,10 +14,10 @@
 G_BEGIN_DECLS
 
 /** Of one frame, this many object detections and this many entries of any kind are read. */
-#define SL_MOST_RELATED_OBJECTS 1024
-#define SL_MOST_RELATED_ENTRIES 4096
+#define SL_MAX_RELATED_OBJECTS 1024
+#define SL_MAX_RELATED_ENTRIES 4096
 /** Of an object, and of the frame itself, this many labels of classifications are taken. */
-#define SL_MOST_RELATED_LABELS 32
+#define SL_MAX_RELATED_LABELS 32
 
 /** An object detection: @box is x0, y0, x1, y1 in pixels, around it when it is turned, anywhere; @confidence 0..1; @parent: the one that
  *  contains it: 1 + its place; 0 = none; @region: a region stands for the same object; @place: for who reads */
@@ -47,7 +47,7 @@ SlRelatedObject *sl_related_claim (SlRelated *related, const GstVideoRegionOfInt
 /** sl_related_id: the id of the tracking that was related last to @object; 0 = none, or none of 1..G_MAXINT32. */
 gint32 sl_related_id (SlRelated *related, const SlRelatedObject *object);
 /** sl_related_labels: appends to @labels (of SlLabelled), best first, those of classifications related to @object; NULL = to no object.
- *  Those whose label is there from @first on are left out, and those beyond SL_MOST_RELATED_LABELS, or beyond what may be looked at in a
+ *  Those whose label is there from @first on are left out, and those beyond SL_MAX_RELATED_LABELS, or beyond what may be looked at in a
  *  frame. */
 void sl_related_labels (SlRelated *related, const SlRelatedObject *object, GArray *labels, guint first);
 /** sl_related_mask: appends to @cells the mask of @object, read as @view, whose box is set; FALSE when no segmentation is about it alone. */

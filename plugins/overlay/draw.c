@@ -14,7 +14,7 @@
 #define BLACK 0x000000
 #define WHITE 0xffffff
 /* Lines of labels and mask classes in the corner. */
-#define MOST_NOTES 12
+#define MAX_NOTES 12
 
 guint32
 sl_draw_colour (gint32 label_id, const char *label)
@@ -52,7 +52,7 @@ draw_label (const SlPen *pen, const SlObjectView *object)
     y += height;
     sl_pen_tag (pen, MAX (x, 0), y, object->code->text, NULL, sl_draw_colour (object->label_id, object->label));
   }
-  for (guint i = 0; i < object->n_labels && i < MOST_NOTES && pen->style->labels; i++) {
+  for (guint i = 0; i < object->n_labels && i < MAX_NOTES && pen->style->labels; i++) {
     const SlLabelled *said = &object->labels[i];
     y += height;
     g_snprintf (number, sizeof number, " %.2f", isfinite (said->confidence) ? CLAMP (said->confidence, -9, 9) : 0);
@@ -175,14 +175,14 @@ draw_notes (const SlPen *pen, const SlPredictionView *prediction)
   gint y = 0, height;
   char number[16];
   guint lines = 0;
-  for (guint i = 0; i < prediction->n_labels && lines < MOST_NOTES && pen->style->labels; i++, lines++) {
+  for (guint i = 0; i < prediction->n_labels && lines < MAX_NOTES && pen->style->labels; i++, lines++) {
     const SlLabelled *label = &prediction->labels[i];
     g_snprintf (number, sizeof number, " %.2f", isfinite (label->confidence) ? CLAMP (label->confidence, -9, 9) : 0);
     sl_pen_tag (pen, 0, y, label->label, pen->style->scores ? number : NULL, sl_draw_colour (label->label_id, label->label));
     sl_text_cache_measure (pen->text, label->label, NULL, &height);
     y += height;
   }
-  for (guint i = 0; i < prediction->n_mask_classes && lines < MOST_NOTES && pen->style->labels && pen->style->masks; i++) {
+  for (guint i = 0; i < prediction->n_mask_classes && lines < MAX_NOTES && pen->style->labels && pen->style->masks; i++) {
     const SlMaskClass *found = &prediction->mask_classes[i];
     if (found->label_id == prediction->mask.background)
       continue;

@@ -8,13 +8,13 @@
 #include <pango/pangocairo.h>
 #include <string.h>
 
-#include "core/base/show.h"
+#include "core/base/printable.h"
 
 #define FONT "Sans Bold"
 /* Words kept, and characters shown of one: a hostile stream may name a million classes. */
-#define MOST_WORDS 512
-#define MOST_CHARACTERS 48
-#define MOST_PIXELS 4096
+#define MAX_WORDS 512
+#define MAX_CHARACTERS 48
+#define MAX_PIXELS 4096
 
 struct _SlTextCache
 {
@@ -74,11 +74,11 @@ render (SlTextCache *cache, const char *word)
 {
   gint width = 0, height = 0;
   SlStencil *stencil = g_new0 (SlStencil, 1);
-  g_autofree char *shown = sl_show (word, MOST_CHARACTERS);
+  g_autofree char *shown = sl_printable (word, MAX_CHARACTERS);
   pango_layout_set_text (cache->layout, shown, -1);
   pango_layout_get_pixel_size (cache->layout, &width, &height);
-  stencil->width = CLAMP (width, 1, MOST_PIXELS);
-  stencil->height = CLAMP (height, 1, MOST_PIXELS);
+  stencil->width = CLAMP (width, 1, MAX_PIXELS);
+  stencil->height = CLAMP (height, 1, MAX_PIXELS);
   stencil->stride = cairo_format_stride_for_width (CAIRO_FORMAT_A8, stencil->width);
   stencil->data = g_malloc0 ((gsize) stencil->stride * (gsize) stencil->height);
   cairo_surface_t *surface =
@@ -98,7 +98,7 @@ find_word (SlTextCache *cache, const char *word)
   SlStencil *stencil = g_hash_table_lookup (cache->words, word);
   if (stencil != NULL)
     return stencil;
-  if (g_hash_table_size (cache->words) >= MOST_WORDS)
+  if (g_hash_table_size (cache->words) >= MAX_WORDS)
     g_hash_table_remove_all (cache->words);
   stencil = render (cache, word);
   g_hash_table_insert (cache->words, g_strdup (word), stencil);

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#define MOST_ELEMENTS 256
+#define MAX_ELEMENTS 256
 
 static gboolean
 finds (GstElement *element)
@@ -45,7 +45,7 @@ sl_detector_find (GstPad *pad)
 {
   GstElement *found = NULL;
   GstPad *at = gst_object_ref (pad);
-  for (guint n = 0; at != NULL && n < MOST_ELEMENTS; n++) {
+  for (guint n = 0; at != NULL && n < MAX_ELEMENTS; n++) {
     GstElement *element = element_before (at);
     gst_clear_object (&at);
     if (element == NULL)

@@ -8,7 +8,7 @@
 
 #include "core/base/json.h"
 
-#define MOST_COMMAND_BYTES 16
+#define MAX_COMMAND_BYTES 16
 
 const char *const sl_home_command_names[SL_HOME_N_COMMANDS] = { [SL_HOME_ENABLED] = "enabled", [SL_HOME_THRESHOLD] = "threshold" };
 
@@ -166,9 +166,9 @@ sl_home_announce_count (const SlHome *home, const char *level, SlHomeAnnounce an
 gboolean
 sl_home_read (SlHomeCommand command, const char *text, gsize bytes, gdouble *number, const char **expected)
 {
-  char word[MOST_COMMAND_BYTES + 1] = "", *end = word;
+  char word[MAX_COMMAND_BYTES + 1] = "", *end = word;
   *expected = command == SL_HOME_ENABLED ? "ON or OFF" : "a number from 0 to 1";
-  if (bytes == 0 || bytes > MOST_COMMAND_BYTES)
+  if (bytes == 0 || bytes > MAX_COMMAND_BYTES)
     return FALSE;
   memcpy (word, text, bytes);
   if (strlen (word) != bytes)

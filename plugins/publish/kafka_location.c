@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "core/base/redact.h"
-#include "core/base/show.h"
+#include "core/base/printable.h"
 #include "plugins/publish/topic.h"
 #include "sightline/error.h"
 

@@ -17,7 +17,7 @@
 
 #include "core/base/backoff.h"
 #include "core/base/redact.h"
-#include "core/base/show.h"
+#include "core/base/printable.h"
 #include "sightline/error.h"
 
 /* What a queued line weighs beside its bytes. */
@@ -191,7 +191,7 @@ count_refused (SlPublisher *self)
   if (self->refused_at != 0 && now < self->refused_at + REFUSED_US)
     return;
   self->refused_at = now;
-  g_autofree char *shown = sl_show_message (reason);
+  g_autofree char *shown = sl_printable_message (reason);
   self->notify (self->user_data, SL_PUBLISH_REFUSED, shown, 0);
 }
 
@@ -263,7 +263,7 @@ lose (SlPublisher *self, guint failures, GError *error)
   g_mutex_unlock (&self->lock);
   const gboolean failed = self->transport->final != NULL && self->transport->final (error);
   if (!stopping) {
-    g_autofree char *reason = sl_show_message (error->message);
+    g_autofree char *reason = sl_printable_message (error->message);
     if (failed) {
       fail (self, reason);
     } else {

@@ -11,7 +11,7 @@
 #endif
 
 #include "core/base/redact.h"
-#include "core/base/show.h"
+#include "core/base/printable.h"
 #include "plugins/publish/home.h"
 #include "sightline/error.h"
 

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "core/base/json.h"
-#include "core/base/show.h"
+#include "core/base/printable.h"
 #include "plugins/record/mux.h"
 #include "plugins/record/part_file.h"
 #include "plugins/record/picture.h"
@@ -91,7 +91,7 @@ write_picture (SlClip *clip, gint width, GError **error)
     return TRUE;
   g_autoptr (GBytes) picture = make_picture (clip->start->moment, width, &reason);
   if (picture == NULL) {
-    clip->no_picture = sl_show_message (reason->message);
+    clip->no_picture = sl_printable_message (reason->message);
     return TRUE;
   }
   return sl_part_file_open (file, clip->folder->fd, clip->stem, SL_CLIP_PICTURE, error)

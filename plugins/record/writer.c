@@ -5,7 +5,7 @@
  */
 #include "plugins/record/writer.h"
 
-#include "core/base/show.h"
+#include "core/base/printable.h"
 
 #define STOP_US (10 * G_USEC_PER_SEC)
 /* How often the folder is looked at while nothing is recorded. */
@@ -113,7 +113,7 @@ static void
 complain (SlWriter *self, const char *reason)
 {
   if (!self->troubled) {
-    g_autofree char *shown = sl_show_message (reason);
+    g_autofree char *shown = sl_printable_message (reason);
     tell (self, "%s: clips are not recorded; tried again at each event", shown);
   }
   self->troubled = TRUE;

@@ -13,7 +13,7 @@
 /* Ranks to spell a shape at: 0 stands for the tensor's own, 1 for no trailing ones, the rest are what other
  * elements pad to. */
 static const guint spelled_ranks[] = { 0, 1, 4, 8, 16 };
-#define MOST_SPELLED_RANK 16
+#define MAX_SPELLED_RANK 16
 
 typedef struct
 {
@@ -172,17 +172,17 @@ sl_tensor_caps_new (const SlTensorInfo *tensors, guint n, SlContract *contract)
 static gboolean
 parse_dimensions (const char *text, SlTensorInfo *tensor, GError **error)
 {
-  gint32 inner[MOST_SPELLED_RANK];
+  gint32 inner[MAX_SPELLED_RANK];
   guint rank = 0;
   const char *at = text;
   for (;;) {
     char *end = NULL;
     gint64 value = g_ascii_isdigit (*at) ? g_ascii_strtoll (at, &end, 10) : 0;
-    if (end == NULL || value < 1 || value > G_MAXINT32 || (*end != ':' && *end != '\0') || rank == MOST_SPELLED_RANK) {
+    if (end == NULL || value < 1 || value > G_MAXINT32 || (*end != ':' && *end != '\0') || rank == MAX_SPELLED_RANK) {
       g_set_error (error, SL_ERROR, SL_ERROR_SHAPE,
                    "tensor caps: dimensions \"%s\": expected up to %d numbers from 1 with ':' between, "
                    "innermost first, such as 3:224:224:1",
-                   text, MOST_SPELLED_RANK);
+                   text, MAX_SPELLED_RANK);
       return FALSE;
     }
     inner[rank++] = (gint32) value;

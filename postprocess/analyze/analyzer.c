@@ -19,7 +19,7 @@
 #define CARRY_SPEED 2
 #define CARRY_FARTHEST 2
 /* Most boxes that are kept of an object that waits for what it is. */
-#define MOST_WAITED 256
+#define MAX_WAITED 256
 
 const SlAnalyzerSettings sl_analyzer_defaults = {
   .anchor = SL_ANCHOR_BOTTOM, .confirm = 2, .margin = 0.02, .patience = 2, .relink = 0.5, .still = 0.25, .interval = 60
@@ -228,7 +228,7 @@ see (SlAnalyzer *self, guint i, const gdouble corners[4], guint64 time)
   object->seen = time;
   object->here = TRUE;
   object->carried = FALSE;
-  if (object->waited != NULL && object->waited->len < MOST_WAITED) {
+  if (object->waited != NULL && object->waited->len < MAX_WAITED) {
     Sighting sighting = { .time = time };
     memcpy (sighting.corners, corners, sizeof sighting.corners);
     g_array_append_val (object->waited, sighting);

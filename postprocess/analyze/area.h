@@ -13,12 +13,12 @@ G_BEGIN_DECLS
 typedef struct
 {
   guint n;
-  SlRegionPoint points[SL_REGION_MOST_POINTS];
-  gboolean on_border[SL_REGION_MOST_POINTS]; /* the edge from the point before to this one */
-  gdouble left, top, right, bottom;          /* around it, with the margin */
-  gdouble margin;                            /* pixels beyond an edge where a point is surely outside */
-  gdouble inner_margin;                      /* where it is surely inside; less in narrow zones */
-  gdouble width, height;                     /* of the frame */
+  SlRegionPoint points[SL_REGION_MAX_POINTS];
+  gboolean on_border[SL_REGION_MAX_POINTS]; /* the edge from the point before to this one */
+  gdouble left, top, right, bottom;         /* around it, with the margin */
+  gdouble margin;                           /* pixels beyond an edge where a point is surely outside */
+  gdouble inner_margin;                     /* where it is surely inside; less in narrow zones */
+  gdouble width, height;                    /* of the frame */
 } SlArea;
 
 /** sl_area_init: @region in a frame of @width x @height. @margin: 0..1 of the shorter side */

@@ -10,9 +10,9 @@ sl_counts_class (SlCounts *counts, const char *label)
   for (guint i = 0; i < counts->n_classes; i++)
     if (counts->classes[i].label == label)
       return i;
-  if (counts->n_classes == SL_COUNTS_MOST_CLASSES)
-    return SL_COUNTS_MOST_CLASSES - 1;
-  const gboolean last = counts->n_classes == SL_COUNTS_MOST_CLASSES - 1;
+  if (counts->n_classes == SL_COUNTS_MAX_CLASSES)
+    return SL_COUNTS_MAX_CLASSES - 1;
+  const gboolean last = counts->n_classes == SL_COUNTS_MAX_CLASSES - 1;
   counts->classes[counts->n_classes] = (SlClassCount){ .label = last ? g_intern_static_string ("others") : label };
   return counts->n_classes++;
 }

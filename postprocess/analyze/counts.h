@@ -10,11 +10,11 @@
 G_BEGIN_DECLS
 
 /** Most classes that are told apart; the last of them stands for all others. */
-#define SL_COUNTS_MOST_CLASSES 32
+#define SL_COUNTS_MAX_CLASSES 32
 
 typedef struct
 {
-  SlClassCount classes[SL_COUNTS_MOST_CLASSES];
+  SlClassCount classes[SL_COUNTS_MAX_CLASSES];
   guint n_classes, inside;
   guint64 entered, left;
   gdouble dwell;                 /* seconds of all that left */

@@ -11,8 +11,8 @@
 #include "sightline/error.h"
 
 /* Least area of a zone and least length of a line, of the frame's. */
-#define LEAST_AREA 1e-4
-#define LEAST_LENGTH 1e-2
+#define MIN_AREA 1e-4
+#define MIN_LENGTH 1e-2
 #define ZONE_PREFIX "zone "
 #define LINE_PREFIX "line "
 
@@ -135,8 +135,8 @@ set_points (SlRegion *region, const char *value, GError **error)
     SlRegionPoint point;
     if (!take_number (&at, &point.x) || !take_number (&at, &point.y))
       return fail (error, "expected points x,y of numbers from 0 to 1, such as 0.1,0.2 0.5,0.2 0.5,0.9, got '%s' in '%s'", at, value);
-    if (n == SL_REGION_MOST_POINTS)
-      return fail (error, "more than %d points", SL_REGION_MOST_POINTS);
+    if (n == SL_REGION_MAX_POINTS)
+      return fail (error, "more than %d points", SL_REGION_MAX_POINTS);
     region->points[n++] = point;
   }
   if (region->kind == SL_REGION_ZONE && n > 3 && is_same (&region->points[0], &region->points[n - 1]))
@@ -232,7 +232,7 @@ check_zone (const SlRegion *region, GError **error)
   guint first, second;
   if (region->n_points < 3)
     return fail (error, "[zone %s] points: expected at least 3 corners x,y of 0..1, got %u", region->name, region->n_points);
-  if (sl_polygon_area (region->points, region->n_points) < LEAST_AREA)
+  if (sl_polygon_area (region->points, region->n_points) < MIN_AREA)
     return fail (error, "[zone %s] points: the zone has no area; expected corners of 0..1 of the frame, in the order around it",
                  region->name);
   for (guint i = 1; i < region->n_points; i++)
@@ -249,9 +249,9 @@ check_line (const SlRegion *region, GError **error)
 {
   if (region->n_points != 2)
     return fail (error, "[line %s] points: expected 2 points x,y of 0..1, got %u", region->name, region->n_points);
-  if (hypot (region->points[1].x - region->points[0].x, region->points[1].y - region->points[0].y) >= LEAST_LENGTH)
+  if (hypot (region->points[1].x - region->points[0].x, region->points[1].y - region->points[0].y) >= MIN_LENGTH)
     return TRUE;
-  return fail (error, "[line %s] points: the line is shorter than %g of the frame", region->name, LEAST_LENGTH);
+  return fail (error, "[line %s] points: the line is shorter than %g of the frame", region->name, MIN_LENGTH);
 }
 
 const SlRegion *

@@ -13,7 +13,7 @@
 G_BEGIN_DECLS
 
 #define SL_REGIONS_MOST 64
-#define SL_REGION_MOST_POINTS 32
+#define SL_REGION_MAX_POINTS 32
 /** Longest name of a region, in bytes. */
 #define SL_REGION_NAME_MAX 64
 
@@ -41,7 +41,7 @@ typedef struct
   SlRegionKind kind;
   const char *name;
   guint n_points;
-  SlRegionPoint points[SL_REGION_MOST_POINTS];
+  SlRegionPoint points[SL_REGION_MAX_POINTS];
   SlClassFilter *classes;
   SlAnchor anchor;
   guint dwell_after, left_behind_after, empty_after;

@@ -77,8 +77,8 @@ static void
 save_region (GKeyFile *file, const char *group, const Region *region)
 {
   const SlCounts *counts = &region->counts;
-  const char *labels[SL_COUNTS_MOST_CLASSES];
-  gdouble entered[SL_COUNTS_MOST_CLASSES], left[SL_COUNTS_MOST_CLASSES];
+  const char *labels[SL_COUNTS_MAX_CLASSES];
+  gdouble entered[SL_COUNTS_MAX_CLASSES], left[SL_COUNTS_MAX_CLASSES];
   gdouble numbers[N_REGION] = { counts->dwell,
                                 counts->integral,
                                 counts->most,
@@ -187,10 +187,10 @@ find_region (const SlAnalyzer *self, const char *kind, const char *name)
 static gboolean
 read_classes (Reader *reader, const char *group, SlCounts *counts, GError **error)
 {
-  gdouble entered[SL_COUNTS_MOST_CLASSES], left[SL_COUNTS_MOST_CLASSES];
+  gdouble entered[SL_COUNTS_MAX_CLASSES], left[SL_COUNTS_MAX_CLASSES];
   gsize n = 0;
   g_auto (GStrv) labels = g_key_file_get_string_list (reader->file, group, "labels", &n, NULL);
-  if (labels == NULL || n > SL_COUNTS_MOST_CLASSES)
+  if (labels == NULL || n > SL_COUNTS_MAX_CLASSES)
     return fail (error, group, "labels");
   if (!read_numbers (reader, group, "entered", 0, entered, n, error) || !read_numbers (reader, group, "left", 0, left, n, error))
     return FALSE;

@@ -16,7 +16,7 @@
 #include "postprocess/values.h"
 
 #define FEWEST_BINS 2
-#define MOST_BINS 65536
+#define MAX_BINS 65536
 #define LARGEST_NUMBER 1e12
 /* Several vectors of so many numbers are told of as bins. */
 #define USUAL_BINS 16
@@ -40,7 +40,7 @@ are_bins (const SlDecoderConfig *config, guint fewest)
   for (guint t = 0; t < config->n_tensors; t++) {
     const SlTensorInfo *tensor = &config->tensors[t];
     const guint n = sl_decoder_elements (tensor);
-    if (!sl_values_readable (tensor->dtype) || !sl_decoder_is_vector (tensor) || n < fewest || n > MOST_BINS)
+    if (!sl_values_readable (tensor->dtype) || !sl_decoder_is_vector (tensor) || n < fewest || n > MAX_BINS)
       return FALSE;
   }
   return TRUE;

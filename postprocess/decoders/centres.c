@@ -17,8 +17,8 @@
 #include "postprocess/params.h"
 #include "postprocess/peaks.h"
 
-#define MOST_CLASSES 1024
-#define MOST_NUMBERS (1u << 24)
+#define MAX_CLASSES 1024
+#define MAX_NUMBERS (1u << 24)
 #define FOMO_STRIDE 8
 
 static const char *const params[] = { "background", "activation", "units", NULL };
@@ -57,8 +57,8 @@ try_heat (const SlDecoderConfig *config, guint at, State *state)
   state->heat_at = at;
   state->sizes_at = state->offsets_at = -1;
   if (!sl_values_readable (tensor->dtype) || tensor->rank != 4
-      || !sl_picture_shape_find (&state->heat, tensor, config->n_labels > 0 ? config->n_labels : 80) || state->heat.channels > MOST_CLASSES
-      || sl_decoder_elements (tensor) > MOST_NUMBERS)
+      || !sl_picture_shape_find (&state->heat, tensor, config->n_labels > 0 ? config->n_labels : 80) || state->heat.channels > MAX_CLASSES
+      || sl_decoder_elements (tensor) > MAX_NUMBERS)
     return FALSE;
   for (guint t = 0; t < config->n_tensors; t++) {
     if (t == at)

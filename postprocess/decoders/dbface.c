@@ -20,7 +20,7 @@
 #define DEFAULT_IOU 0.5
 #define STRIDE 4
 #define POINTS 5
-#define MOST_CELLS (1u << 24)
+#define MAX_CELLS (1u << 24)
 /* What numbers of points are multiplied by; from LINEAR on they are exponents, and never above LARGEST_LOG. */
 #define POINT_SCALE 4
 #define LINEAR 1
@@ -70,7 +70,7 @@ find_tensors (const SlDecoderConfig *config, State *state)
   for (guint m = 0; m < N_MAPS; m++)
     if (!find_map (config, state, m))
       return FALSE;
-  return (guint64) state->maps[HEAT].width * state->maps[HEAT].height <= MOST_CELLS;
+  return (guint64) state->maps[HEAT].width * state->maps[HEAT].height <= MAX_CELLS;
 }
 
 static gboolean

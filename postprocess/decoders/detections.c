@@ -23,7 +23,7 @@
 
 #define DEFAULT_IOU 0.45
 /* Suppression leaves no more rows than that. */
-#define MOST_LEFT 1000
+#define MAX_LEFT 1000
 
 /** Of a tensor that is not there. */
 #define NONE G_MAXUINT
@@ -289,7 +289,7 @@ open_detections (const SlDecoderConfig *config, GError **error)
   State *state = g_new0 (State, 1);
   memcpy (state->tensors, config->tensors, sizeof state->tensors);
   state->roles = roles;
-  state->suppress = roles.n > MOST_LEFT || are_cells (config, roles.n);
+  state->suppress = roles.n > MAX_LEFT || are_cells (config, roles.n);
   if (!read_parameters (state, config, error) || !sl_detector_init (&state->detector, config, roles.n, NULL, DEFAULT_IOU, error)) {
     close_detections (state);
     return NULL;

@@ -24,7 +24,7 @@
 #define QUERIES_MAX 1000
 #define COCO_IDS 91
 /* Queries that are looked at. */
-#define MOST_QUERIES 64
+#define MAX_QUERIES 64
 
 static const char *const params[] = { "activation", NULL };
 static const char *const activations[] = { "told", "softmax", "sigmoid", "none", NULL };
@@ -283,7 +283,7 @@ decode_detr (gpointer opened, const void *const *data, SlResult *result)
 static gboolean
 boxes_fit (const State *state, const void *const *data, GString *why)
 {
-  const guint n = MIN (state->detector.top.count, MOST_QUERIES);
+  const guint n = MIN (state->detector.top.count, MAX_QUERIES);
   const SlRows rows = { &state->boxes, data[state->boxes_at], state->n, 4, 4, 1, NULL, 0 };
   SlBoxCount all = { 0 };
   SlColumn column;

@@ -29,7 +29,7 @@
 #include "postprocess/picture_shape.h"
 
 #define DEFAULT_IOU 0.5
-#define MOST_CLASSES 4096
+#define MAX_CLASSES 4096
 
 static const char *const params[] = { "preset", "strides",    "anchor-scale",      "scales",           "ratios",
                                       "order",  "activation", "background-offset", SL_DETECTOR_PARAMS, NULL };
@@ -199,7 +199,7 @@ find_tensors (const SlDecoderConfig *config, State *state, GError **error)
   state->per_cell = spec.scales * spec.n_shapes;
   state->anchors = sl_anchors_pyramid (&spec, width, height, &rows);
   if (state->anchors != NULL && sl_grid_init (&grid, width, height, spec.strides, spec.n_levels, state->per_cell)
-      && (find_maps (config, state, &grid) || find_rows (config, state, rows)) && state->classes <= MOST_CLASSES)
+      && (find_maps (config, state, &grid) || find_rows (config, state, rows)) && state->classes <= MAX_CLASSES)
     return TRUE;
   g_autofree char *got = sl_decoder_describe (config);
   g_set_error (

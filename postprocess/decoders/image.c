@@ -16,7 +16,7 @@
 
 #define SMALLEST_SIDE 8
 #define SMALLEST_MAP 32
-#define MOST_BYTES (1u << 28)
+#define MAX_BYTES (1u << 28)
 
 static const char *const params[] = { "range", "colour", NULL };
 static const char *const range_names[] = { "lowest", "highest" };
@@ -37,7 +37,7 @@ find_shape (const SlDecoderConfig *config, SlPictureShape *shape)
 {
   return config->n_tensors == 1 && sl_values_readable (config->tensors[0].dtype)
          && (config->tensors[0].rank == 4 || config->tensors[0].rank == 3) && sl_picture_shape_find (shape, &config->tensors[0], 3)
-         && (shape->channels == 1 || shape->channels == 3) && (guint64) shape->width * shape->height * shape->channels <= MOST_BYTES;
+         && (shape->channels == 1 || shape->channels == 3) && (guint64) shape->width * shape->height * shape->channels <= MAX_BYTES;
 }
 
 static gboolean

@@ -18,8 +18,8 @@
 
 #define DEFAULT_IOU 0.3
 #define BOX_COLUMNS 4
-#define MOST_LAYERS 8
-#define MOST_ANCHORS (1u << 20)
+#define MAX_LAYERS 8
+#define MAX_ANCHORS (1u << 20)
 
 static const char *const params[] = { "strides", SL_DETECTOR_PARAMS, NULL };
 /* What a detector with that many points finds: the name of its one class, names of the points. */
@@ -46,7 +46,7 @@ typedef struct
 {
   guint n_levels;
   guint64 n;
-  Level levels[MOST_LAYERS];
+  Level levels[MAX_LAYERS];
 } Layout;
 
 /* Rows that follow each other, and where their numbers are. */
@@ -62,7 +62,7 @@ typedef struct
   gfloat width, height;
   Layout layout;
   guint n_parts;
-  Part parts[MOST_LAYERS];
+  Part parts[MAX_LAYERS];
   SlDetector detector;
 } State;
 
@@ -125,21 +125,21 @@ find_parts (const SlDecoderConfig *config, State *state)
     guint scores;
     if (kind == NULL)
       continue;
-    if (state->n_parts == MOST_LAYERS || (state->kind != NULL && state->kind != kind) || !find_scores (config, state, t, &scores))
+    if (state->n_parts == MAX_LAYERS || (state->kind != NULL && state->kind != kind) || !find_scores (config, state, t, &scores))
       return 0;
     const guint n = sl_decoder_elements (&config->tensors[t]) / sl_decoder_columns (&config->tensors[t]);
     state->kind = kind;
     state->parts[state->n_parts++] = (Part){ .boxes_at = t, .scores_at = scores, .n = n };
     rows += n;
   }
-  return config->n_tensors == 2 * state->n_parts && rows <= MOST_ANCHORS ? rows : 0;
+  return config->n_tensors == 2 * state->n_parts && rows <= MAX_ANCHORS ? rows : 0;
 }
 
 /* Which rows of the layout each part has: all of them, or those of the one level with as many. FALSE when they do not fit. */
 static gboolean
 place_parts (State *state)
 {
-  gboolean taken[MOST_LAYERS] = { FALSE };
+  gboolean taken[MAX_LAYERS] = { FALSE };
   for (guint p = 0; p < state->n_parts && state->n_parts > 1; p++) {
     guint64 first = 0;
     guint k = 0;
@@ -206,10 +206,10 @@ static gboolean
 read_layout (State *state, const SlDecoderConfig *config, guint rows, GError **error)
 {
   gint32 width, height;
-  double strides[MOST_LAYERS];
+  double strides[MAX_LAYERS];
   guint n = 0;
   if (!sl_decoder_param_size (config, &width, &height, error)
-      || !sl_decoder_param_list (config, "strides", 1, 1024, strides, MOST_LAYERS, &n, error))
+      || !sl_decoder_param_list (config, "strides", 1, 1024, strides, MAX_LAYERS, &n, error))
     return FALSE;
   if (width == 0) {
     g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,

@@ -26,7 +26,7 @@
 /* Rows and columns at the picture's edge that no cell begins in: those of four convolutions of 3, one of them after the pooling. */
 #define LOST_CELLS 4
 #define POINTS 5
-#define MOST_CELLS (1u << 24)
+#define MAX_CELLS (1u << 24)
 #define R_NET_SIDE 24
 #define O_NET_SIDE 48
 
@@ -81,7 +81,7 @@ find_tensors (const SlDecoderConfig *config, State *state)
   state->scores_at = (guint) scores_at;
   state->offsets_at = (guint) offsets_at;
   state->is_map = width * height > 1;
-  return state->offsets.width == width && state->offsets.height == height && (guint64) width * height <= MOST_CELLS
+  return state->offsets.width == width && state->offsets.height == height && (guint64) width * height <= MAX_CELLS
          && (state->points_at < 0 || (!state->is_map && points.width * points.height == 1));
 }
 

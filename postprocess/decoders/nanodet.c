@@ -17,7 +17,7 @@
 #include "postprocess/params.h"
 
 #define DEFAULT_IOU 0.6
-#define MOST_BINS 64
+#define MAX_BINS 64
 #define COCO_CLASSES 80
 
 static const char *const params[] = { "strides", "bins", "centre", "activation", SL_DETECTOR_PARAMS, NULL };
@@ -114,7 +114,7 @@ find_shape (const SlDecoderConfig *config, State *state, GError **error)
   guint strides[SL_MAX_LEVELS], n = 0;
   gint bins;
   if (!sl_decoder_param_list (config, "strides", 1, 4096, numbers, SL_MAX_LEVELS, &n, error)
-      || !sl_decoder_param_int (config, "bins", 8, 2, MOST_BINS, &bins, error)
+      || !sl_decoder_param_int (config, "bins", 8, 2, MAX_BINS, &bins, error)
       || !sl_decoder_param_size (config, &state->width, &state->height, error))
     return FALSE;
   state->bins = (guint) bins;
@@ -220,7 +220,7 @@ best_class (const State *state, guint l, const void *data, guint cell)
 static gfloat
 mean_distance (const State *state, guint l, const void *data, guint cell, guint edge)
 {
-  gfloat logits[MOST_BINS], highest = -INFINITY;
+  gfloat logits[MAX_BINS], highest = -INFINITY;
   double sum = 0, mean = 0;
   for (guint b = 0; b < state->bins; b++) {
     logits[b] = sl_values_get (&state->distance_values[l], data, offset_of (state, &state->distances[l], l, cell, edge * state->bins + b));

@@ -19,9 +19,9 @@
 #include "postprocess/peaks.h"
 #include "postprocess/rotated.h"
 
-#define MOST_CELLS (1u << 22)
+#define MAX_CELLS (1u << 22)
 /* Regions of a frame, from its upper left corner on. */
-#define MOST_REGIONS 1000
+#define MAX_REGIONS 1000
 #define CORNERS 4
 
 static const char *const params[] = { "cell-threshold", "unclip", "smallest", "activation", NULL };
@@ -42,7 +42,7 @@ typedef struct
   Point *ends;    /* the first and the last corner of a region in each line between rows of cells */
   Point *hull;
   guint n_regions;
-  SlRotated boxes[MOST_REGIONS];
+  SlRotated boxes[MAX_REGIONS];
   SlDetector detector;
 } State;
 
@@ -58,7 +58,7 @@ find_map (const SlDecoderConfig *config, SlPictureShape *map)
 {
   const SlTensorInfo *tensor = &config->tensors[0];
   return config->n_tensors == 1 && sl_values_readable (tensor->dtype) && tensor->rank == 4 && sl_picture_shape_find (map, tensor, 1)
-         && map->channels == 1 && (guint64) map->width * map->height <= MOST_CELLS;
+         && map->channels == 1 && (guint64) map->width * map->height <= MAX_CELLS;
 }
 
 static const char *
@@ -121,7 +121,7 @@ open_regions (const SlDecoderConfig *config, GError **error)
                               error);
   }
   const gsize cells = (gsize) state->map.width * state->map.height;
-  if (!read_parameters (state, config, error) || !sl_detector_init (&state->detector, config, MOST_REGIONS, NULL, 1, error)) {
+  if (!read_parameters (state, config, error) || !sl_detector_init (&state->detector, config, MAX_REGIONS, NULL, 1, error)) {
     close_regions (state);
     return NULL;
   }
@@ -259,7 +259,7 @@ find_regions (State *state, const void *data)
   const guint cells = state->map.width * state->map.height;
   memset (state->seen, 0, cells);
   state->n_regions = 0;
-  for (guint i = 0; i < cells && state->n_regions < MOST_REGIONS; i++) {
+  for (guint i = 0; i < cells && state->n_regions < MAX_REGIONS; i++) {
     if (state->seen[i])
       continue;
     state->seen[i] = 1;
@@ -278,7 +278,7 @@ find_regions (State *state, const void *data)
     state->detector.scores[state->n_regions] = (gfloat) MIN (mean, 1);
     state->boxes[state->n_regions++] = box;
   }
-  for (guint i = state->n_regions; i < MOST_REGIONS; i++)
+  for (guint i = state->n_regions; i < MAX_REGIONS; i++)
     state->detector.scores[i] = -1;
 }
 

@@ -16,7 +16,7 @@
 
 #define DEFAULT_IOU 0.4
 #define POINTS 5
-#define MOST_ANCHORS 2 /* of a cell */
+#define MAX_ANCHORS 2 /* of a cell */
 
 static const char *const params[] = { "strides", SL_DETECTOR_PARAMS, NULL };
 static const char *const names[] = { "face", NULL };
@@ -63,7 +63,7 @@ find_shape (const SlDecoderConfig *config, State *state, GError **error)
   for (guint i = 0; i < n; i++)
     strides[i] = (guint) numbers[i];
   state->has_points = config->n_tensors == 3 * n;
-  for (state->anchors = MOST_ANCHORS; state->anchors > 0; state->anchors--) {
+  for (state->anchors = MAX_ANCHORS; state->anchors > 0; state->anchors--) {
     if (!sl_grid_init (&state->grid, state->width, state->height, strides, n, state->anchors)) {
       g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
                    "decoder scrfd: the size of the model's input is not known, which boxes in strides need: state imgsz=HEIGHT,WIDTH");

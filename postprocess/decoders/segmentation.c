@@ -20,8 +20,8 @@
 #include "postprocess/values.h"
 
 #define SMALLEST_SIDE 8
-#define MOST_CLASSES 255
-#define MOST_CELLS (1u << 26)
+#define MAX_CLASSES 255
+#define MAX_CELLS (1u << 26)
 
 static const char *const params[] = { "background-offset", "activation", "background", NULL };
 
@@ -30,7 +30,7 @@ static const char *const background_names[] = { "background", "__background__", 
                                                 "unknown",    "none",           "other", "others", "nothing",   NULL };
 
 /* Cells that are looked at. */
-#define MOST_CHECKED 4096
+#define MAX_CHECKED 4096
 
 typedef struct
 {
@@ -72,7 +72,7 @@ find_shape (const SlDecoderConfig *config, SlPictureShape *shape)
 {
   const SlTensorInfo *tensor = &config->tensors[0];
   if (!sl_picture_shape_find (shape, tensor, config->n_labels > 1 ? config->n_labels : 1)
-      || (guint64) shape->width * shape->height > MOST_CELLS)
+      || (guint64) shape->width * shape->height > MAX_CELLS)
     return FALSE;
   const gboolean whole =
     tensor->rank == 4 && (gint32) shape->width == config->input_width && (gint32) shape->height == config->input_height;
@@ -80,7 +80,7 @@ find_shape (const SlDecoderConfig *config, SlPictureShape *shape)
     return FALSE;
   return (tensor->dtype == SL_DTYPE_I64 || tensor->dtype == SL_DTYPE_I32)
            ? shape->channels == 1
-           : sl_values_readable (tensor->dtype) && shape->channels <= MOST_CLASSES;
+           : sl_values_readable (tensor->dtype) && shape->channels <= MAX_CLASSES;
 }
 
 /* Why scores are not taken for classes of cells unless that is stated; NULL = they are. Maps of less than half the input's size are heat
@@ -295,7 +295,7 @@ check (gpointer opened, const void *const *data, GString *why)
 {
   const State *state = opened;
   const SlPictureShape *shape = &state->shape;
-  const gsize n = (gsize) shape->width * shape->height, step = 1 + n / MOST_CHECKED;
+  const gsize n = (gsize) shape->width * shape->height, step = 1 + n / MAX_CHECKED;
   gsize looked = 0, odd = 0;
   for (gsize i = 0; i < n && state->watch; i += step) {
     gfloat sum = 0;

@@ -18,8 +18,8 @@
 #include "postprocess/params.h"
 #include "postprocess/values.h"
 
-#define MOST_STEPS 4096
-#define MOST_CLASSES 65536
+#define MAX_STEPS 4096
+#define MAX_CLASSES 65536
 #define LONGEST_NAME 64
 #define SPACE "<space>"
 #define FLOAT_SLACK 1e-3f
@@ -56,7 +56,7 @@ find_shape (const SlDecoderConfig *config, gboolean transposed, guint *steps, gu
     }
   *steps = sizes[transposed ? 0 : 1];
   *classes = sizes[transposed ? 1 : 0];
-  return *classes >= 2 && *classes <= MOST_CLASSES && *steps <= MOST_STEPS;
+  return *classes >= 2 && *classes <= MAX_CLASSES && *steps <= MAX_STEPS;
 }
 
 static gboolean

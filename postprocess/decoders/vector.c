@@ -19,7 +19,7 @@
 #include "postprocess/params.h"
 #include "postprocess/values.h"
 
-#define MOST_NUMBERS 65536
+#define MAX_NUMBERS 65536
 #define LARGEST_NUMBER 1e12
 /* Fewer features are estimates that cannot be negative, such as counts, as often. */
 #define SHORTEST_EMBEDDING 16
@@ -46,7 +46,7 @@ fits (const SlDecoderConfig *config)
 {
   const SlTensorInfo *tensor = &config->tensors[0];
   return config->n_tensors == 1 && sl_values_readable (tensor->dtype) && sl_decoder_is_vector (tensor)
-         && sl_decoder_elements (tensor) <= MOST_NUMBERS;
+         && sl_decoder_elements (tensor) <= MAX_NUMBERS;
 }
 
 static void

@@ -25,7 +25,7 @@
 /* exp() of more than this is a box wider than any picture. */
 #define LARGEST_LOG 12
 /* Rows of the best scores whose numbers are looked at, beside those that are taken evenly. */
-#define MOST_PICKED 64
+#define MAX_PICKED 64
 
 /* One tensor's rows. */
 typedef struct
@@ -144,7 +144,7 @@ state_new (const SlDecoderConfig *config, GError **error)
     return NULL;
   }
   if (shape->turned) {
-    sl_detector_limit (&state->detector, SL_MOST_ROTATED);
+    sl_detector_limit (&state->detector, SL_MAX_ROTATED);
     state->turned = g_new (SlRotated, state->detector.top.capacity);
   }
   if (shape->n_coefficients > 0)
@@ -188,7 +188,7 @@ open_yolo (const SlDecoderConfig *config, GError **error)
   Readings *readings = g_new0 (Readings, 1);
   readings->all = g_array_new (FALSE, FALSE, sizeof (Reading));
   g_array_append_val (readings->all, ((Reading){ state, NULL }));
-  readings->best = g_new (gfloat, state->parts[0].n + MOST_PICKED);
+  readings->best = g_new (gfloat, state->parts[0].n + MAX_PICKED);
   g_autoptr (GPtrArray) texts = sl_yolo_readings (config, &state->shape);
   for (guint i = 0; i < texts->len; i++)
     add_reading (readings, config, texts->pdata[i]);
@@ -547,8 +547,8 @@ check (gpointer opened, const void *const *tensors, GString *why)
 {
   Readings *readings = opened;
   const State *state = state_of (readings, readings->chosen);
-  guint32 picked[MOST_PICKED];
-  const guint n_picked = state->shape.n_parts == 1 ? MIN (state->detector.top.count, MOST_PICKED) : 0;
+  guint32 picked[MAX_PICKED];
+  const guint n_picked = state->shape.n_parts == 1 ? MIN (state->detector.top.count, MAX_PICKED) : 0;
   guint better = 0;
   for (guint i = 0; i < n_picked; i++)
     picked[i] = state->detector.top.items[i].index;

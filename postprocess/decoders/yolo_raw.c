@@ -17,11 +17,11 @@
 #include "postprocess/picture_shape.h"
 
 #define DEFAULT_IOU 0.45
-#define MOST_MAPS 8
-#define MOST_ANCHORS 64
+#define MAX_MAPS 8
+#define MAX_ANCHORS 64
 #define BOX_COLUMNS 5
 #define LARGEST_SCALE 2
-#define MOST_ROWS (1u << 22)
+#define MAX_ROWS (1u << 22)
 /* exp() of more than this is a box wider than any picture. What is not a number stays so, and is dropped. */
 #define LARGEST_LOG 12
 
@@ -38,8 +38,8 @@ typedef struct
 typedef struct
 {
   guint n_maps, per_cell, channels, classes;
-  Map maps[MOST_MAPS];
-  double anchors[2 * MOST_ANCHORS];
+  Map maps[MAX_MAPS];
+  double anchors[2 * MAX_ANCHORS];
   gboolean softmax, told; /* the activation by the number of maps, since nothing states it */
   gfloat input_width, input_height, threshold;
   SlDetector detector;
@@ -59,11 +59,11 @@ count_maps (const SlDecoderConfig *config)
   guint64 numbers = 0;
   for (guint t = 0; t < config->n_tensors; t++) {
     const SlTensorInfo *tensor = &config->tensors[t];
-    if (t == MOST_MAPS || tensor->rank != 4 || tensor->dims[0] != 1 || !sl_values_readable (tensor->dtype))
+    if (t == MAX_MAPS || tensor->rank != 4 || tensor->dims[0] != 1 || !sl_values_readable (tensor->dtype))
       return 0;
     numbers += sl_decoder_elements (tensor);
   }
-  return numbers <= (guint64) MOST_ROWS * (BOX_COLUMNS + 1) ? config->n_tensors : 0;
+  return numbers <= (guint64) MAX_ROWS * (BOX_COLUMNS + 1) ? config->n_tensors : 0;
 }
 
 /* Whether dimension @at of all maps is the same number of channels that @per_cell anchors have. */
@@ -112,9 +112,9 @@ find_layout (const SlDecoderConfig *config, State *state)
 static gboolean
 read_scales (State *state, const SlDecoderConfig *config, GError **error)
 {
-  double scales[MOST_MAPS] = { 1 };
+  double scales[MAX_MAPS] = { 1 };
   guint n = 1;
-  if (!sl_decoder_param_list (config, "scale-xy", 1, LARGEST_SCALE, scales, MOST_MAPS, &n, error))
+  if (!sl_decoder_param_list (config, "scale-xy", 1, LARGEST_SCALE, scales, MAX_MAPS, &n, error))
     return FALSE;
   if (n != 1 && n != state->n_maps) {
     g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,

@@ -14,7 +14,7 @@
 #define END_TO_END_CHANNELS 6
 #define SEVEN_COLUMNS 7
 #define FEWEST_KEYPOINTS 4
-#define MOST_END_TO_END_ROWS 1000
+#define MAX_END_TO_END_ROWS 1000
 /* A head that has a row for each cell has more. */
 #define FEWEST_CELLS 84
 /* Rows of a row's channels for the 80 classes of COCO, without and with objectness. */
@@ -25,7 +25,7 @@
 #define LARGEST_FRACTION 4
 
 /* Numbers of a row that "columns" can name. */
-#define MOST_COLUMNS 64
+#define MAX_COLUMNS 64
 
 const char *const sl_yolo_params[] = { "preset",  "transposed",       "objectness", "end-to-end", "columns",   "box",       "boxes",
                                        "anchors", "strides",          "units",      "activation", "keypoints", "kpt_shape", "masks",
@@ -170,7 +170,7 @@ static gboolean
 read_columns (const SlDecoderConfig *config, SlYoloShape *shape, Facts *facts, GError **error)
 {
   const char *text = sl_decoder_param (config, "columns");
-  g_auto (GStrv) words = g_strsplit (text != NULL ? text : "", ",", MOST_COLUMNS + 1);
+  g_auto (GStrv) words = g_strsplit (text != NULL ? text : "", ",", MAX_COLUMNS + 1);
   guint at = 0, boxes = 0, scores = 0, classes = 0, objectness = 0;
   gboolean good = TRUE;
   if (text == NULL)
@@ -289,7 +289,7 @@ settle_seven (const SlDecoderConfig *config, SlYoloShape *shape, Facts *facts, g
   const SlTensorInfo *tensor = &config->tensors[shape->first_part];
   const guint rows = sl_decoder_elements (tensor) / b;
   const gboolean output = tensor->rank == 4, few = rows < FEWEST_CELLS || rows % 100 == 0;
-  if (b != SEVEN_COLUMNS || shape->stated || config->n_tensors > 1 || rows > MOST_END_TO_END_ROWS
+  if (b != SEVEN_COLUMNS || shape->stated || config->n_tensors > 1 || rows > MAX_END_TO_END_ROWS
       || (tensor->rank == 3 && (!few || labels_fit (config, b, facts))))
     return FALSE;
   facts->end_to_end = YES;
@@ -319,7 +319,7 @@ static void
 settle (const SlDecoderConfig *config, SlYoloShape *shape, Facts *facts, guint a, guint b)
 {
   if (facts->end_to_end == UNKNOWN && !settle_seven (config, shape, facts, b))
-    facts->end_to_end = b == END_TO_END_CHANNELS + facts->extra && a <= MOST_END_TO_END_ROWS && a > b && facts->objectness == UNKNOWN
+    facts->end_to_end = b == END_TO_END_CHANNELS + facts->extra && a <= MAX_END_TO_END_ROWS && a > b && facts->objectness == UNKNOWN
                             && facts->transposed != YES && shape->boxes == SL_YOLO_BOXES_DECODED && !are_cells (shape, a)
                           ? YES
                           : NO;
@@ -346,7 +346,7 @@ settle (const SlDecoderConfig *config, SlYoloShape *shape, Facts *facts, guint a
 static gboolean
 are_queries (const SlYoloShape *shape, const Facts *facts)
 {
-  return !shape->stated && !shape->transposed && facts->objectness == NO && shape->n_parts == 1 && shape->rows <= MOST_END_TO_END_ROWS
+  return !shape->stated && !shape->transposed && facts->objectness == NO && shape->n_parts == 1 && shape->rows <= MAX_END_TO_END_ROWS
          && shape->rows % 100 == 0 && !are_cells (shape, shape->rows);
 }
 
@@ -358,7 +358,7 @@ place_columns (const SlDecoderConfig *config, SlYoloShape *shape, GError **error
     shape->score_at = 4;
     shape->class_at = 5;
   }
-  shape->suppress = shape->stated_columns > 0 && (shape->rows > MOST_END_TO_END_ROWS || are_cells (shape, shape->rows));
+  shape->suppress = shape->stated_columns > 0 && (shape->rows > MAX_END_TO_END_ROWS || are_cells (shape, shape->rows));
   if (shape->stated_columns == 0 || shape->stated_columns == shape->channels)
     return TRUE;
   g_set_error (error, SL_ERROR, SL_ERROR_SHAPE, "decoder yolo: columns=%s are %u numbers a row; the tensor has %u",

@@ -33,7 +33,7 @@
 
 G_BEGIN_DECLS
 
-#define SL_YOLO_MOST_ANCHORS 32
+#define SL_YOLO_MAX_ANCHORS 32
 
 typedef enum
 {
@@ -77,7 +77,7 @@ typedef struct
   gint32 width, height;
   SlGrid grid;
   guint per_cell;
-  double anchors[2 * SL_YOLO_MOST_ANCHORS];
+  double anchors[2 * SL_YOLO_MAX_ANCHORS];
 } SlYoloShape;
 
 extern const char *const sl_yolo_params[];

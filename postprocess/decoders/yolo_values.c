@@ -10,7 +10,7 @@
 #include "postprocess/params.h"
 
 /* Of the rows of a head that gives one for each cell, most have no object. */
-#define MOST_SURE_ROWS 0.5
+#define MAX_SURE_ROWS 0.5
 #define FEWEST_ROWS 64
 #define LARGEST_ANGLE 3.2f
 
@@ -196,7 +196,7 @@ few_rows_are_sure (const SlRows *scores, const gfloat *best, GString *why)
   guint sure = 0;
   for (guint i = scores->n_picked; i < n; i++)
     sure += best[i] >= SL_PLAUSIBLE_SURE;
-  if (n - scores->n_picked < FEWEST_ROWS || sure <= (n - scores->n_picked) * MOST_SURE_ROWS)
+  if (n - scores->n_picked < FEWEST_ROWS || sure <= (n - scores->n_picked) * MAX_SURE_ROWS)
     return TRUE;
   if (why != NULL)
     g_string_append_printf (why, "of %u rows %u have a score of %g and more, as if nearly each cell had an object", n - scores->n_picked,

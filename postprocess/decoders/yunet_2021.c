@@ -17,7 +17,7 @@
 #define DEFAULT_IOU 0.3
 #define POINTS 5
 #define N_LEVELS 4
-#define MOST_SIZES 3
+#define MAX_SIZES 3
 #define COLUMNS (4 + 2 * POINTS)
 #define OFFSET_VARIANCE 0.1f
 #define SIZE_VARIANCE 0.2f
@@ -29,7 +29,7 @@ static const char *const names[] = { "face", NULL };
 static const struct
 {
   guint stride, n;
-  gfloat sizes[MOST_SIZES];
+  gfloat sizes[MAX_SIZES];
 } levels[N_LEVELS] = { { 8, 3, { 10, 16, 24 } }, { 16, 2, { 32, 48 } }, { 32, 2, { 64, 96 } }, { 64, 3, { 128, 192, 256 } } };
 
 /* Middle and side of a prior, in pixels of the input. */

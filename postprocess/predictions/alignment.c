@@ -10,10 +10,10 @@
 #include "core/base/suggest.h"
 #include "sightline/error.h"
 
-#define MOST_SCALE 10.0
-#define MOST_SHIFT 10.0
+#define MAX_SCALE 10.0
+#define MAX_SHIFT 10.0
 /* No picture is as far away, or as large, as this many pixels: keypoints may be anyone's. */
-#define MOST_PIXELS 1e7
+#define MAX_PIXELS 1e7
 
 static const struct
 {
@@ -47,9 +47,9 @@ static const struct
   double least, most;
 } numbers[] = {
   { "angle", G_STRUCT_OFFSET (SlAlignment, angle), -360, 360 },
-  { "scale", G_STRUCT_OFFSET (SlAlignment, scale), 0.1, MOST_SCALE },
-  { "shift-x", G_STRUCT_OFFSET (SlAlignment, shift_x), -MOST_SHIFT, MOST_SHIFT },
-  { "shift-y", G_STRUCT_OFFSET (SlAlignment, shift_y), -MOST_SHIFT, MOST_SHIFT },
+  { "scale", G_STRUCT_OFFSET (SlAlignment, scale), 0.1, MAX_SCALE },
+  { "shift-x", G_STRUCT_OFFSET (SlAlignment, shift_x), -MAX_SHIFT, MAX_SHIFT },
+  { "shift-y", G_STRUCT_OFFSET (SlAlignment, shift_y), -MAX_SHIFT, MAX_SHIFT },
 };
 
 static gboolean
@@ -153,8 +153,8 @@ make_square (SlTurnedRect *part, double x, double y, double w, double h, double 
                           .width = side * MAX (aspect, 1),
                           .height = side * MAX (1 / aspect, 1),
                           .angle = angle };
-  return side >= 1 && fabs (part->x) <= MOST_PIXELS && fabs (part->y) <= MOST_PIXELS && part->width <= MOST_PIXELS
-         && part->height <= MOST_PIXELS;
+  return side >= 1 && fabs (part->x) <= MAX_PIXELS && fabs (part->y) <= MAX_PIXELS && part->width <= MAX_PIXELS
+         && part->height <= MAX_PIXELS;
 }
 
 /* By how much a frame is turned where a line of so many pixels across and down points @degrees. */

@@ -10,7 +10,7 @@
 #define FIRST_POSITION 2
 #define FIRST_VELOCITY 10
 /* A size shrinks to this share of the last at most, a frame. */
-#define LEAST_SHARE 0.1
+#define MIN_SHARE 0.1
 
 static double
 square (double x)
@@ -21,7 +21,7 @@ square (double x)
 static double
 limit_size (double size, double last)
 {
-  return MAX (size, MAX (LEAST_SHARE * last, SL_KALMAN_SMALLEST));
+  return MAX (size, MAX (MIN_SHARE * last, SL_KALMAN_SMALLEST));
 }
 
 /* The size that the noise of @axis is relative to. */

@@ -12,7 +12,7 @@
 /* Pixels by which an edge may miss a whole number and still count as on it: floats of a box are this coarse. */
 #define EDGE_SLACK 1e-3
 /* Class numbers up to here are names of their own; beyond, a broken tensor could make up names without end. */
-#define MOST_NUMBERED 65535
+#define MAX_NUMBERED 65535
 
 struct _SlPredictionMapper
 {
@@ -63,7 +63,7 @@ name_class (const SlLabels *labels, const char *const *names, gint32 id, char nu
     name = names[id];
   if (name != NULL)
     return name;
-  if (id < 0 || id > MOST_NUMBERED)
+  if (id < 0 || id > MAX_NUMBERED)
     return "unknown";
   g_snprintf (number, 8, "%d", id);
   return number;

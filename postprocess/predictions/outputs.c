@@ -6,7 +6,7 @@
 
 #include "core/base/half.h"
 #include "core/base/json.h"
-#include "core/base/show.h"
+#include "core/base/printable.h"
 
 /* Digits that tell a float32, and a float64, from its neighbours. */
 #define FLOAT_DIGITS 9
@@ -125,7 +125,7 @@ sl_outputs_append_text (GString *out, const SlOutputs *outputs)
 {
   for (guint t = 0; t < outputs->n; t++) {
     g_autofree char *shape = sl_tensor_info_describe (&outputs->infos[t]);
-    g_autofree char *name = sl_show (outputs->infos[t].name != NULL ? outputs->infos[t].name : "", NAME_LENGTH);
+    g_autofree char *name = sl_printable (outputs->infos[t].name != NULL ? outputs->infos[t].name : "", NAME_LENGTH);
     g_string_append_printf (out, "%s %s\n", name, shape);
   }
 }

@@ -5,7 +5,7 @@
  */
 #include "postprocess/predictions/prediction.h"
 
-#include "core/base/show.h"
+#include "core/base/printable.h"
 #include "core/base/json.h"
 #include "core/base/utc.h"
 #include "postprocess/predictions/outputs.h"
@@ -358,7 +358,7 @@ append_bytes (GString *out, const SlCodeView *code, gsize first, gsize end)
 void
 sl_code_append_text (GString *out, const SlCodeView *code, gsize most)
 {
-  g_autofree char *shown = code->text != NULL ? sl_show (code->text, most) : NULL;
+  g_autofree char *shown = code->text != NULL ? sl_printable (code->text, most) : NULL;
   if (shown != NULL) {
     g_string_append (out, shown);
     return;
@@ -378,7 +378,7 @@ append_read (GString *out, guint depth, const SlCodeView *code)
   sl_json_append_printf (out, "%*s", (int) (2 * depth), "");
   append_plain (out, code->symbology);
   g_string_append_c (out, ' ');
-  sl_code_append_text (out, code, SL_MOST_CODE_BYTES);
+  sl_code_append_text (out, code, SL_MAX_CODE_BYTES);
   g_string_append_c (out, '\n');
 }
 

@@ -51,7 +51,7 @@ typedef struct
 } SlCodeView;
 
 /** Most bytes of a code. */
-#define SL_MOST_CODE_BYTES 8192
+#define SL_MAX_CODE_BYTES 8192
 
 /** An object; @x..@h whole pixels of the frame, clipped to it; @x_min..@y_max in 0..1 of the frame, clipped. */
 typedef struct
@@ -135,7 +135,7 @@ sl_object_skeleton (const SlObjectView *object, const SlSkeleton *common)
 
 /** sl_prediction_append_json: one line without newline, UTF-8; shape documented in docs/predictions.md. */
 void sl_prediction_append_json (GString *out, const SlPredictionView *prediction);
-/** sl_code_append_text: what @code says in one line of UTF-8, with escapes as sl_show() makes them; bytes that are no text as \xHH. Of more than
+/** sl_code_append_text: what @code says in one line of UTF-8, with escapes as sl_printable() makes them; bytes that are no text as \xHH. Of more than
  *  @most characters, or bytes, the middle is left out. */
 void sl_code_append_text (GString *out, const SlCodeView *code, gsize most);
 /** sl_prediction_append_text: for reading and scripts: the best label alone, an embedding as one line, a line a value "name value unit", a line an undecoded tensor, or one line an object

@@ -18,8 +18,8 @@
 #define LOST_SHARE 0.8
 #define NONE G_MAXUINT
 
-#define MOST_OBJECTS (2 * SL_TRACK_MOST)
-G_STATIC_ASSERT (MOST_OBJECTS <= SL_ASSIGNMENT_MOST);
+#define MAX_OBJECTS (2 * SL_TRACK_MOST)
+G_STATIC_ASSERT (MAX_OBJECTS <= SL_ASSIGNMENT_MOST);
 
 const SlTrackSettings sl_track_defaults = {
   .high = 0.5,
@@ -53,12 +53,12 @@ struct _SlTracker
   gboolean started;
   SlAssignment assignment;
   /* Of the frame in hand: indices of boxes and tracks that are still to be matched, and what matching needs. */
-  guint boxes[SL_TRACK_MOST], waiting[MOST_OBJECTS];
+  guint boxes[SL_TRACK_MOST], waiting[MAX_OBJECTS];
   guint n_boxes, n_waiting;
   guint late[SL_TRACK_MOST]; /* boxes below the high threshold */
   guint n_late;
   gfloat corners[SL_TRACK_MOST][4];
-  gint32 pairs[MOST_OBJECTS];
+  gint32 pairs[MAX_OBJECTS];
   gint32 *gain;
   gsize room;
 };
@@ -283,7 +283,7 @@ confirm (SlTracker *tracker, Track *track)
 static void
 add_tracks (SlTracker *tracker, const SlTrackBox *boxes, guint64 time)
 {
-  for (guint i = 0; i < tracker->n_boxes && tracker->tracks->len < MOST_OBJECTS; i++) {
+  for (guint i = 0; i < tracker->n_boxes && tracker->tracks->len < MAX_OBJECTS; i++) {
     const SlTrackBox *box = &boxes[tracker->boxes[i]];
     Track track = {
       .confidence = box->confidence, .key = box->key, .label_id = box->label_id, .since = time, .hits = 1, .seen_as = tracker->boxes[i]

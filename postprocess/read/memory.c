@@ -7,7 +7,7 @@
 /* Frames without an object after which it is forgotten, how often that is looked at, and most objects that are kept. */
 #define LONG 600
 #define SWEEP 64
-#define MOST_TRACKS 4096
+#define MAX_TRACKS 4096
 
 struct _SlReadMemory
 {
@@ -57,7 +57,7 @@ sl_read_memory_next (SlReadMemory *memory)
   memory->frame++;
   if (memory->frame % SWEEP == 0)
     g_hash_table_foreach_remove (memory->tracks, is_gone, memory);
-  if (g_hash_table_size (memory->tracks) > MOST_TRACKS)
+  if (g_hash_table_size (memory->tracks) > MAX_TRACKS)
     g_hash_table_remove_all (memory->tracks);
 }
 

@@ -32,7 +32,7 @@ sl_read_decode_kanji (SlReadCode *code)
       || g_utf8_validate ((const char *) code->bytes, code->n_bytes, NULL))
     return;
   g_autofree char *text = g_convert ((const char *) code->bytes, code->n_bytes, "UTF-8", "SHIFT_JIS", NULL, &n, NULL);
-  if (text == NULL || n > SL_READ_MOST_BYTES)
+  if (text == NULL || n > SL_READ_MAX_BYTES)
     return;
   memcpy (code->bytes, text, n + 1);
   code->n_bytes = (guint) n;

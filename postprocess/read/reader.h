@@ -23,7 +23,7 @@ typedef enum
 #define SL_READ_ANY (SL_READ_QR | SL_READ_MATRIX | SL_READ_LINEAR | SL_READ_STACKED)
 
 /** Most bytes that a code says: a QR code has up to 7,089 digits. */
-#define SL_READ_MOST_BYTES 8192
+#define SL_READ_MAX_BYTES 8192
 
 /**
  * SlReadCode: what one code says.
@@ -36,7 +36,7 @@ typedef enum
 typedef struct
 {
   const char *symbology;
-  guint8 bytes[SL_READ_MOST_BYTES + 1];
+  guint8 bytes[SL_READ_MAX_BYTES + 1];
   guint n_bytes;
   gboolean is_checked;
   gint quality;
@@ -76,7 +76,7 @@ typedef struct
   const char *(*missing) (void);
 } SlReader;
 
-#define SL_READ_MOST_READERS 2
+#define SL_READ_MAX_READERS 2
 /** sl_readers: those of this build, NULL behind the last; of two that can read a kind, the quicker one first. */
 extern const SlReader *const sl_readers[];
 extern const SlReader sl_reader_zbar, sl_reader_zxing;

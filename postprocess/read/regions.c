@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The ways in which a region is tried, from what costs least. Work is bounded by them: pictures of MOST_SIDE pixels a side at most.
+ * The ways in which a region is tried, from what costs least. Work is bounded by them: pictures of MAX_SIDE pixels a side at most.
  */
 #include "postprocess/read/regions.h"
 
@@ -10,17 +10,17 @@
 #include "postprocess/read/repeats.h"
 #include "postprocess/read/votes.h"
 
-/* Parts of the frame that are larger are reduced; smaller ones are enlarged up to GOOD_SIDE, MOST_SCALE times at most. */
-#define MOST_SIDE 1000
+/* Parts of the frame that are larger are reduced; smaller ones are enlarged up to GOOD_SIDE, MAX_SCALE times at most. */
+#define MAX_SIDE 1000
 #define GOOD_SIDE 400
-#define MOST_SCALE 3.0
-#define LEAST_SCALE 1.3
+#define MAX_SCALE 3.0
+#define MIN_SCALE 1.3
 /* What is cut around a box: a share of its longer side, and pixels. Codes need light space beside them, and boxes are not exact. */
 #define MARGIN 0.12
 #define MARGIN_PIXELS 6
 /* Bars as steep as that need no turning, in radians; and how much of all change of gray must be across them. */
 #define STEEP 0.05
-#define LEAST_SURE 0.25
+#define MIN_SURE 0.25
 /* Every how many rows of QR codes, and of upright bars, are looked at first, where both sides have that many pixels. */
 #define COARSE 2
 #define COARSE_BARS 4
@@ -172,13 +172,13 @@ cut (SlRegionReader *reader, const SlLuma *luma, const double box[4])
     return FALSE;
   const SlRect part = { (int) left, (int) top, (int) (right - left), (int) (bottom - top) };
   const gint longer = MAX (part.width, part.height);
-  reader->reduce = MIN ((longer + MOST_SIDE - 1) / MOST_SIDE, MIN (part.width, part.height));
+  reader->reduce = MIN ((longer + MAX_SIDE - 1) / MAX_SIDE, MIN (part.width, part.height));
   sl_gray_cut (&reader->part, luma, &part, reader->reduce);
   reader->left = left;
   reader->top = top;
   for (guint i = 0; i < 4; i++)
     reader->box[i] = (box[i] - (i % 2 == 0 ? left : top)) / reader->reduce;
-  return reader->part.width <= MOST_SIDE && reader->part.height <= MOST_SIDE;
+  return reader->part.width <= MAX_SIDE && reader->part.height <= MAX_SIDE;
 }
 
 /* Rows of stacked codes have as much change between them as bars have, or nearly: the direction is one of theirs. */
@@ -188,7 +188,7 @@ find_directions (SlRegionReader *reader, guint kinds)
   double sure = 0;
   if ((kinds & (SL_READ_LINEAR | SL_READ_STACKED)) != 0)
     reader->direction = sl_gray_direction (&reader->part, 2, &sure);
-  reader->has_bars = sure >= LEAST_SURE;
+  reader->has_bars = sure >= MIN_SURE;
   if ((kinds & (SL_READ_MATRIX | SL_READ_STACKED)) != 0)
     reader->rows = sl_gray_direction (&reader->part, 4, &sure);
   if ((kinds & SL_READ_STACKED) != 0)
@@ -212,7 +212,7 @@ place (const SlGray *part, double angle, double scale, SlAffine *map)
 static double
 enlargement (const SlRegionReader *reader)
 {
-  return CLAMP ((double) GOOD_SIDE / MAX (reader->part.width, reader->part.height), 1, MOST_SCALE);
+  return CLAMP ((double) GOOD_SIDE / MAX (reader->part.width, reader->part.height), 1, MAX_SCALE);
 }
 
 static void
@@ -280,7 +280,7 @@ differs (const SlRegionReader *reader, const Attempt *attempt)
   if (!attempt->enlarged)
     return !attempt->inverted || is_dark_around (&reader->part);
   return (attempt->kinds == SL_READ_LINEAR && !attempt->turned) ? reader->has_bars
-                                                                : enlargement (reader) >= LEAST_SCALE || is_coarse (&reader->part);
+                                                                : enlargement (reader) >= MIN_SCALE || is_coarse (&reader->part);
 }
 
 static void

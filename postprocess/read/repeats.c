@@ -6,7 +6,7 @@
 
 /* The part is reduced to so many pixels a side, and moved by half of that at most; what is moved by less looks alike for being smooth. */
 #define SIDE 48
-#define LEAST_SHIFT 4
+#define MIN_SHIFT 4
 
 typedef guint8 Tile[SIDE][SIDE];
 
@@ -57,7 +57,7 @@ sl_gray_repeats (const SlGray *gray, const SlRect *part)
   reduce (gray, part, tile);
   for (gint dy = 0; dy <= SIDE / 2; dy++)
     for (gint dx = dy > 0 ? -SIDE / 2 : 0; dx <= SIDE / 2; dx++)
-      if (dx * dx + dy * dy >= LEAST_SHIFT * LEAST_SHIFT)
+      if (dx * dx + dy * dy >= MIN_SHIFT * MIN_SHIFT)
         best = MAX (best, correlation (tile, dx, dy));
   return best;
 }

@@ -23,10 +23,10 @@ struct _SlScan
   GMutex lock;
   GCond change;
   guint n_readers;
-  const SlReader *readers[SL_READ_MOST_READERS];
-  gpointer scanners[SL_READ_MOST_READERS];
-  gint64 resumes[SL_READ_MOST_READERS]; /* lock: 0 = it does not rest */
-  gboolean is_busy, is_over, is_left;   /* lock */
+  const SlReader *readers[SL_READ_MAX_READERS];
+  gpointer scanners[SL_READ_MAX_READERS];
+  gint64 resumes[SL_READ_MAX_READERS]; /* lock: 0 = it does not rest */
+  gboolean is_busy, is_over, is_left;  /* lock */
   GThread *thread;
   gboolean found;
   SlReadHow how;

@@ -5,8 +5,8 @@
 #include <string.h>
 
 /* What one reader alone has to show: lines across a code of 12 digits or more, in so many pictures. */
-#define LEAST_LINES 8
-#define LEAST_PICTURES 2
+#define MIN_LINES 8
+#define MIN_PICTURES 2
 #define LONG_TEXT 12
 
 gboolean
@@ -60,7 +60,7 @@ sl_votes_agree (const SlVotes *votes)
 static gboolean
 is_sure (const SlVote *vote)
 {
-  return has_two_readers (vote) || (vote->lines >= LEAST_LINES && vote->pictures >= LEAST_PICTURES && strlen (vote->text) >= LONG_TEXT);
+  return has_two_readers (vote) || (vote->lines >= MIN_LINES && vote->pictures >= MIN_PICTURES && strlen (vote->text) >= LONG_TEXT);
 }
 
 void

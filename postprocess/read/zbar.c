@@ -2,7 +2,7 @@
 /*
  * Reading by libzbar: QR and linear codes.
  *
- * SQ codes stay off: they are of no use beside the finder. What has no check digits counts from LEAST_LINES lines on, since bars in
+ * SQ codes stay off: they are of no use beside the finder. What has no check digits counts from MIN_LINES lines on, since bars in
  * other pictures are read as such a code now and then.
  */
 #include "postprocess/read/reader.h"
@@ -11,13 +11,13 @@
 #include <zbar.h>
 
 /* Lines that must agree on a code that nothing checks, and its least length. */
-#define LEAST_LINES 2
-#define LEAST_LENGTH 4
+#define MIN_LINES 2
+#define MIN_LENGTH 4
 /* A linear code of which less of the picture's width has points was read from one end alone; its middle is as far from there as that, or more.
  * And the share of its lines that must run through the box. */
 #define ONE_END 0.05
-#define MOST_BESIDE 0.125
-#define LEAST_INSIDE 0.25
+#define MAX_BESIDE 0.125
+#define MIN_INSIDE 0.25
 #define GRAY zbar_fourcc ('Y', '8', '0', '0')
 
 /* Symbologies, and what of them is said; add-ons of EAN are none. */
@@ -141,14 +141,14 @@ is_in_box (const zbar_symbol_t *symbol, const SlGray *picture, const SlReadHow *
   const gboolean one_line = one_end && !how->upright && extent[3] - extent[1] < ONE_END * picture->height;
   double x = (extent[0] + extent[2]) / 2, y = (extent[1] + extent[3]) / 2;
   if (one_line || (one_end && how->upright))
-    x = towards (x, picture->width / 2.0, MOST_BESIDE * picture->width);
+    x = towards (x, picture->width / 2.0, MAX_BESIDE * picture->width);
   if (one_line)
-    y = towards (y, picture->height / 2.0, MOST_BESIDE * picture->height);
+    y = towards (y, picture->height / 2.0, MAX_BESIDE * picture->height);
   if (!lines || !how->upright)
     return n == 0 || sl_read_is_inside (how, x, y);
   for (guint i = 0; i < n; i++)
     n_inside += sl_read_is_inside (how, x, zbar_symbol_get_loc_y (symbol, i));
-  return n_inside >= LEAST_INSIDE * n;
+  return n_inside >= MIN_INSIDE * n;
 }
 
 /* The row of symbologies; -1 of what does not count. */
@@ -158,8 +158,8 @@ find_symbology (const zbar_symbol_t *symbol)
   const zbar_symbol_type_t type = zbar_symbol_get_type (symbol) & ZBAR_SYMBOL;
   const guint n = zbar_symbol_get_data_length (symbol);
   for (guint i = 0; i < G_N_ELEMENTS (symbologies); i++)
-    if (symbologies[i].type == type && n > 0 && n <= SL_READ_MOST_BYTES
-        && (symbologies[i].is_checked || (zbar_symbol_get_quality (symbol) >= LEAST_LINES && n >= LEAST_LENGTH)))
+    if (symbologies[i].type == type && n > 0 && n <= SL_READ_MAX_BYTES
+        && (symbologies[i].is_checked || (zbar_symbol_get_quality (symbol) >= MIN_LINES && n >= MIN_LENGTH)))
       return (gint) i;
   return -1;
 }

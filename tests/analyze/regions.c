@@ -110,7 +110,7 @@ test_too_many (void)
   g_assert_cmpstr (error->message, ==, "[line 64]: more than 64 zones and lines");
   g_clear_error (&error);
   g_string_assign (text, "[zone a] points=");
-  for (guint i = 0; i <= SL_REGION_MOST_POINTS; i++)
+  for (guint i = 0; i <= SL_REGION_MAX_POINTS; i++)
     g_string_append (text, "0,0 ");
   g_assert_null (sl_regions_parse (text->str, &error));
   g_assert_cmpstr (error->message, ==, "[zone a] points: more than 32 points");

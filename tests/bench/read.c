@@ -17,15 +17,15 @@
 #include "postprocess/read/regions.h"
 #include "sightline/sightline.h"
 
-#define MOST_SIDE 200
-#define MOST_CODES 4
+#define MAX_SIDE 200
+#define MAX_CODES 4
 
 /* A symbol's modules; a linear one has one row, and rows of others are that many modules high. */
 typedef struct
 {
   char text[64];
   guint columns, rows, row_height;
-  guint8 dark[MOST_SIDE][MOST_SIDE];
+  guint8 dark[MAX_SIDE][MAX_SIDE];
 } Symbol;
 
 /* A symbol in a scene: from pixels to modules. */
@@ -40,7 +40,7 @@ typedef struct
   gint width, height;
   guint8 *pixels;
   guint n;
-  Placed codes[MOST_CODES];
+  Placed codes[MAX_CODES];
 } Scene;
 
 typedef struct
@@ -71,10 +71,10 @@ draw_symbol (Symbol *symbol, const char *kind)
   g_auto (GStrv) lines = g_strsplit (g_strchomp (out), "\n", -1);
   symbol->columns = 0;
   symbol->row_height = MAX (symbol->row_height, 1);
-  for (symbol->rows = 0; lines[symbol->rows] != NULL && symbol->rows < MOST_SIDE; symbol->rows++) {
+  for (symbol->rows = 0; lines[symbol->rows] != NULL && symbol->rows < MAX_SIDE; symbol->rows++) {
     guint bit = 0;
     for (const char *c = lines[symbol->rows]; *c != '\0'; c++)
-      for (guint i = 0; i < 4 && g_ascii_isxdigit (*c) && bit < MOST_SIDE; i++, bit++)
+      for (guint i = 0; i < 4 && g_ascii_isxdigit (*c) && bit < MAX_SIDE; i++, bit++)
         if ((symbol->dark[symbol->rows][bit] = g_ascii_xdigit_value (*c) >> (3 - i) & 1))
           symbol->columns = MAX (symbol->columns, bit + 1);
   }
@@ -211,7 +211,7 @@ make_scene (GRand *random, const Symbol *symbols, guint n_symbols, gboolean fill
   scene->width = fills ? 640 : 1280;
   scene->height = fills ? 480 : 960;
   scene->pixels = g_realloc (scene->pixels, (gsize) (scene->width * scene->height));
-  scene->n = fills ? 1 : MOST_CODES;
+  scene->n = fills ? 1 : MAX_CODES;
   draw_things (random, scene);
   for (guint i = 0; i < scene->n; i++) {
     const Symbol *symbol = &symbols[g_rand_int_range (random, 0, (gint32) n_symbols)];
@@ -227,7 +227,7 @@ make_scene (GRand *random, const Symbol *symbols, guint n_symbols, gboolean fill
 }
 
 static gboolean
-is_there (const Scene *scene, const char *text, gboolean seen[MOST_CODES])
+is_there (const Scene *scene, const char *text, gboolean seen[MAX_CODES])
 {
   for (guint i = 0; i < scene->n; i++)
     if (!seen[i] && strcmp (scene->codes[i].symbol->text, text) == 0)
@@ -238,7 +238,7 @@ is_there (const Scene *scene, const char *text, gboolean seen[MOST_CODES])
 static void
 run_zbar (zbar_image_scanner_t *scanner, const Scene *scene, Score *score)
 {
-  gboolean seen[MOST_CODES] = { FALSE };
+  gboolean seen[MAX_CODES] = { FALSE };
   zbar_image_t *image = zbar_image_create ();
   zbar_image_set_format (image, zbar_fourcc ('Y', '8', '0', '0'));
   zbar_image_set_size (image, (guint) scene->width, (guint) scene->height);
@@ -255,7 +255,7 @@ static void
 run_both (SlPredictor *predictor, SlRegionReader *reader, const Scene *scene, Score *score)
 {
   static SlReadCode code;
-  gboolean seen[MOST_CODES] = { FALSE };
+  gboolean seen[MAX_CODES] = { FALSE };
   const SlLuma luma = { { scene->pixels }, { scene->width }, 1, -1, scene->width, scene->height };
   g_autoptr (GBytes) bytes = g_bytes_new_static (scene->pixels, (gsize) (scene->width * scene->height));
   const gint64 start = now ();
@@ -378,7 +378,7 @@ run_symbology (guint row, const char *name, guint n_scenes, guint32 seed)
     n += count_read (reader, &scene, symbologies[row].kinds, &wrong);
   }
   sl_region_reader_free (reader);
-  printf (" %u | %u | %.2f |", n, wrong, (double) (now () - start - drawn) / (1000.0 * n_scenes * MOST_CODES));
+  printf (" %u | %u | %.2f |", n, wrong, (double) (now () - start - drawn) / (1000.0 * n_scenes * MAX_CODES));
   fflush (stdout);
   g_free (scene.pixels);
   g_rand_free (random);
@@ -390,7 +390,7 @@ run_symbologies (guint n_scenes, guint32 seed)
 {
   static const char *const readers[] = { "zbar", "zxing", NULL };
   for (guint row = 0; row < G_N_ELEMENTS (symbologies); row++) {
-    printf ("| %s | %u |", symbologies[row].name, n_scenes * MOST_CODES);
+    printf ("| %s | %u |", symbologies[row].name, n_scenes * MAX_CODES);
     for (guint r = 0; r < G_N_ELEMENTS (readers); r++)
       if (!run_symbology (row, readers[r], n_scenes, seed))
         return 2;

@@ -27,15 +27,15 @@ found (gfloat x_min, gfloat y_min, gfloat x_max, gfloat y_max, gfloat confidence
   return (SlDetection){ x_min / SIDE, y_min / SIDE, x_max / SIDE, y_max / SIDE, confidence, .n_keypoints = 17 };
 }
 
-static SlTruth
+static SlGroundTruth
 truth (gdouble x_min, gdouble y_min, gdouble x_max, gdouble y_max)
 {
-  return (SlTruth){ .box = { x_min, y_min, x_max, y_max }, .area = -1 };
+  return (SlGroundTruth){ .box = { x_min, y_min, x_max, y_max }, .area = -1 };
 }
 
 /* Figures by @measure of one picture, whose pixels are the tensor's. */
 static SlObjectFigures
-measured (SlMeasure measure, SlTruth one, const SlDetection *detections, guint n, const SlInstanceMask *masks)
+measured (SlMeasure measure, SlGroundTruth one, const SlDetection *detections, guint n, const SlInstanceMask *masks)
 {
   SlMeasures measures = { 0 };
   SlObjectFigures mean;
@@ -43,7 +43,7 @@ measured (SlMeasure measure, SlTruth one, const SlDetection *detections, guint n
   measures.scores[measure] = sl_object_score_new (SL_OBJECT_SCORE_MOST);
   sl_affine_identity (&map);
   const SlSight sight = { &map, SIDE, SIDE, SIDE, SIDE };
-  g_autoptr (GArray) truths = g_array_new (FALSE, FALSE, sizeof (SlTruth));
+  g_autoptr (GArray) truths = g_array_new (FALSE, FALSE, sizeof (SlGroundTruth));
   g_array_append_val (truths, one);
   g_autofree SlResult *result = g_new0 (SlResult, 1);
   result->n_detections = n;
@@ -91,7 +91,7 @@ test_points (void)
   SlEvalPoint points[SL_EVAL_POINTS];
   for (guint i = 0; i < SL_EVAL_POINTS; i++)
     points[i] = (SlEvalPoint){ 0, 0, TRUE };
-  SlTruth one = truth (0, 0, 10, 10);
+  SlGroundTruth one = truth (0, 0, 10, 10);
   one.points = points;
   one.labelled = SL_EVAL_POINTS;
   const SlDetection beside = found (-40, -40, -20, -20, 0.9f);
@@ -106,7 +106,7 @@ test_masks (void)
   SlInstanceMask masks[150];
   SlRunsCost cost = { 0 };
   g_autoptr (SlRuns) mask = sl_runs_new_counts (SIDE, SIDE, runs, G_N_ELEMENTS (runs), &cost, NULL);
-  SlTruth one = truth (0, 0, 2, 2);
+  SlGroundTruth one = truth (0, 0, 2, 2);
   one.mask = mask;
   SlDetection detections[G_N_ELEMENTS (masks)];
   for (guint i = 0; i < G_N_ELEMENTS (detections); i++) {

@@ -8,7 +8,7 @@
 #include "sightline/error.h"
 #include "tools/command.h"
 #include "tools/interrupt.h"
-#include "tools/predict/remote_frames.h"
+#include "tools/predict/decoder_client.h"
 
 #define UNTIMED G_MININT64
 
@@ -42,8 +42,8 @@ sl_interrupted (void)
   return FALSE;
 }
 
-SlRemoteFrames *
-sl_remote_frames_new (SlSpawner *spawner, guint timeout, const char *option, SlRemoteNote note)
+SlDecoderClient *
+sl_decoder_client_new (SlSpawner *spawner, guint timeout, const char *option, SlRemoteNote note)
 {
   given = complaints = 0;
   now = G_USEC_PER_SEC;
@@ -51,30 +51,30 @@ sl_remote_frames_new (SlSpawner *spawner, guint timeout, const char *option, SlR
 }
 
 void
-sl_remote_frames_free (SlRemoteFrames *frames)
+sl_decoder_client_free (SlDecoderClient *frames)
 {
   g_free (frames);
 }
 
 gboolean
-sl_remote_frames_open (SlRemoteFrames *frames, const SlInput *input, GError **error)
+sl_decoder_client_open (SlDecoderClient *frames, const SlInput *input, GError **error)
 {
   return TRUE;
 }
 
 void
-sl_remote_frames_close (SlRemoteFrames *frames)
+sl_decoder_client_close (SlDecoderClient *frames)
 {
 }
 
 guint64
-sl_remote_frames_duration (const SlRemoteFrames *frames)
+sl_decoder_client_duration (const SlDecoderClient *frames)
 {
   return 0;
 }
 
 GstSample *
-sl_remote_frames_until (SlRemoteFrames *frames, gint64 deadline, GError **error)
+sl_decoder_client_until (SlDecoderClient *frames, gint64 deadline, GError **error)
 {
   if (source->n > 0 && given == source->n) {
     now = deadline < G_MAXINT64 ? deadline : now;

@@ -11,7 +11,7 @@
 
 #define STEPS 6
 #define BATCH 2
-#define MOST_CELLS 150
+#define MAX_CELLS 150
 #define TOLERANCE 4e-6
 
 typedef struct
@@ -43,7 +43,7 @@ static void
 step (const Case *c, const gfloat *x, double *hidden, double *state)
 {
   const guint n = c->cells;
-  double reset[MOST_CELLS], next[MOST_CELLS];
+  double reset[MAX_CELLS], next[MAX_CELLS];
   for (guint k = 0; k < n; k++)
     reset[k] = c->gates == 3 ? sigmoid ((double) x[n + k] + state_part (c, hidden, NULL, 1, k)) : 1;
   for (guint k = 0; k < n; k++) {
@@ -68,7 +68,7 @@ static void
 compare (const Case *c, const gfloat *got, const char *name)
 {
   for (guint b = 0; b < BATCH; b++) {
-    double hidden[MOST_CELLS] = { 0 }, state[MOST_CELLS] = { 0 };
+    double hidden[MAX_CELLS] = { 0 }, state[MAX_CELLS] = { 0 };
     for (guint k = 0; c->stated && k < c->cells; k++) {
       hidden[k] = (double) c->hidden[b * c->cells + k];
       state[k] = (double) c->state[b * c->cells + k];
@@ -140,7 +140,7 @@ test_cells (void)
   static const guint gates[] = {
     [SL_CELL_LSTM] = 4, [SL_CELL_GRU] = 3, [SL_CELL_GRU_RESET_FIRST] = 3, [SL_CELL_TANH] = 1, [SL_CELL_RELU] = 1
   };
-  static const guint cells[] = { 1, 3, 8, 17, 32, 45, MOST_CELLS };
+  static const guint cells[] = { 1, 3, 8, 17, 32, 45, MAX_CELLS };
   for (guint kind = 0; kind < G_N_ELEMENTS (gates); kind++)
     for (guint i = 0; i < G_N_ELEMENTS (cells); i++)
       for (guint form = 0; form < 4; form++) {

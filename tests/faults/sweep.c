@@ -13,8 +13,8 @@
 
 #include "tests/support/fail_alloc.h"
 
-#define MOST_SITES 100000
-#define MOST_TEXT 65536
+#define MAX_SITES 100000
+#define MAX_TEXT 65536
 /* Of allocations through GLib one in so many. */
 #define SAMPLE 10
 /* Seconds after which a child hangs. */
@@ -25,8 +25,8 @@ typedef struct
 {
   guint64 count;
   gboolean failed, ended;
-  char text[MOST_TEXT], log[MOST_TEXT]; /* @log: from standard error */
-  guint32 sites[MOST_SITES];
+  char text[MAX_TEXT], log[MAX_TEXT]; /* @log: from standard error */
+  guint32 sites[MAX_SITES];
 } Outcome;
 
 typedef struct
@@ -46,7 +46,7 @@ run_child (const Task *task, guint64 at, Outcome *outcome, int log)
   alarm (PATIENCE);
   if (task->prepare != NULL)
     task->prepare ();
-  sl_fail_alloc_arm (at, 0, at == 0 ? outcome->sites : NULL, MOST_SITES);
+  sl_fail_alloc_arm (at, 0, at == 0 ? outcome->sites : NULL, MAX_SITES);
   char *text = task->work (task->data);
   outcome->count = sl_fail_alloc_disarm (&outcome->failed);
   g_strlcpy (outcome->text, text, sizeof outcome->text);
@@ -135,7 +135,7 @@ sweep (void (*prepare) (void), SweepWork work, gpointer data)
   g_autofree char *expected = g_strdup (outcome->text);
   g_test_message ("%s", expected);
   g_assert_cmpuint (outcome->count, >, 0);
-  g_assert_cmpuint (outcome->count, <, MOST_SITES);
+  g_assert_cmpuint (outcome->count, <, MAX_SITES);
   const guint64 count = outcome->count;
   g_autoptr (GArray) chosen = choose (outcome, count);
   guint aborted = 0, same = 0;

@@ -5,7 +5,7 @@
 
 #include "models/model.h"
 
-#define MOST_RESULTS 96
+#define MAX_RESULTS 96
 /** Of the tensor x that forward() gets. */
 #define PROGRAM_SHAPE "1,2,3,4"
 
@@ -14,7 +14,7 @@ typedef struct
 {
   const char *name, *body;
   guint n;
-  gfloat results[MOST_RESULTS];
+  gfloat results[MAX_RESULTS];
 } ProgramRow;
 
 /** load_program: (nullable): the model of class Net whose forward() has that signature and body; @more: (nullable): text behind the

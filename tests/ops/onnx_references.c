@@ -7,7 +7,7 @@
 #include "models/model.h"
 #include "tests/support/testdata.h"
 
-#define MOST_EDGES 8
+#define MAX_EDGES 8
 
 /** @tolerance: of 1 or of the value, whichever is more; 0 = exact. @refusal: (nullable): what is said instead */
 typedef struct
@@ -111,7 +111,7 @@ run_case (const char *folder, const Case *c, SlModel *model)
 {
   const SlGraph *graph = sl_model_graph (model);
   g_autoptr (GError) error = NULL;
-  void *inputs[MOST_EDGES], *outputs[MOST_EDGES];
+  void *inputs[MAX_EDGES], *outputs[MAX_EDGES];
   g_autoptr (SlSession) session = sl_session_new ((SlGraph *) graph, 1, &error);
   g_assert_no_error (error);
   for (guint i = 0; i < sl_graph_n_inputs (graph); i++)

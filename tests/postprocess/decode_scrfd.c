@@ -6,8 +6,8 @@
 
 #define WIDTH 96
 #define HEIGHT 64
-#define MOST_TENSORS 15
-#define MOST_ROWS 256
+#define MAX_TENSORS 15
+#define MAX_ROWS 256
 #define THRESHOLD 0.6
 #define IOU 0.4
 
@@ -28,8 +28,8 @@ typedef struct
 {
   const Form *form;
   SlDecoderConfig config;
-  gfloat *data[MOST_TENSORS];
-  Face faces[4 * MOST_ROWS];
+  gfloat *data[MAX_TENSORS];
+  Face faces[4 * MAX_ROWS];
   guint n_faces;
 } Sample;
 
@@ -168,7 +168,7 @@ test_form (gconstpointer data)
   g_assert_cmpstr (sl_decoding_decoder (decoding)->name, ==, "scrfd");
   g_assert_cmpuint (sl_decoding_classes (decoding), ==, 1);
   compare (&s, suppress (&s), sl_decoding_run (decoding, (const void *const *) s.data));
-  for (guint i = 0; i < MOST_TENSORS; i++)
+  for (guint i = 0; i < MAX_TENSORS; i++)
     g_free (s.data[i]);
 }
 

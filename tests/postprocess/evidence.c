@@ -10,8 +10,8 @@
 #define WIDTH 320
 #define HEIGHT 192
 #define CELLS 1260 /* 40x24 + 20x12 + 10x6 cells of strides 8, 16, 32 */
-#define MOST_ROWS CELLS
-#define MOST_NUMBERS (MOST_ROWS * 140)
+#define MAX_ROWS CELLS
+#define MAX_NUMBERS (MAX_ROWS * 140)
 
 typedef enum
 {
@@ -27,8 +27,8 @@ typedef struct
   guint n, classes;
   gboolean pixels;
   Filler filler;
-  double corners[MOST_ROWS][4], score[MOST_ROWS];
-  guint label[MOST_ROWS], place[3];
+  double corners[MAX_ROWS][4], score[MAX_ROWS];
+  guint label[MAX_ROWS], place[3];
 } Scene;
 
 #define FOUND 3
@@ -162,7 +162,7 @@ put_row (const Scene *scene, const Table *table, guint i, gfloat *to, gsize step
 static void
 check_table (const Table *table, const Scene *scene, guint n_labels, GRand *rand)
 {
-  g_autofree gfloat *data = g_new0 (gfloat, MOST_NUMBERS);
+  g_autofree gfloat *data = g_new0 (gfloat, MAX_NUMBERS);
   const guint columns = width_of (table, scene->classes);
   for (guint i = 0; i < scene->n; i++)
     put_row (scene, table, i, data + (table->transposed ? i : (gsize) i * columns), table->transposed ? scene->n : 1, rand);
@@ -312,7 +312,7 @@ check_parts (const Parts *layout, const Scene *scene, guint n_labels)
   SlDecoderConfig config = { .threshold = 0.5f, .max_results = 10, .n_labels = n_labels, .input_width = WIDTH, .input_height = HEIGHT };
   gpointer data[5] = { NULL };
   for (guint t = 0; t < G_N_ELEMENTS (data) && layout->tensors[t] != NULL; t++) {
-    data[t] = g_malloc0 (MOST_NUMBERS * sizeof (gfloat));
+    data[t] = g_malloc0 (MAX_NUMBERS * sizeof (gfloat));
     add_part (&config, scene, layout->tensors[t][0], layout->tensors[t] + 2);
     fill_part (scene, layout->tensors[t][0], layout->form, data[t]);
   }
@@ -447,7 +447,7 @@ test_stated (void)
   };
   g_autoptr (GRand) rand = g_rand_new_with_seed (39);
   g_autofree Scene *scene = g_new0 (Scene, 1);
-  g_autofree gfloat *data = g_new0 (gfloat, MOST_NUMBERS);
+  g_autofree gfloat *data = g_new0 (gfloat, MAX_NUMBERS);
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
     const Table *table = &cases[i].table;
     *scene = (Scene){ .n = CELLS, .classes = 3, .pixels = TRUE, .filler = FILLER_RANDOM };

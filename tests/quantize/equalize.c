@@ -5,7 +5,7 @@
 #include <math.h>
 
 #include "core/graph/tensor.h"
-#include "models/quantize/tape.h"
+#include "models/quantize/activation_trace.h"
 
 #define SIDE 6
 #define CHANNELS 8
@@ -76,9 +76,9 @@ make_graph (SlActivation activation, gboolean shared)
 
 /* How far apart the largest values of the channels of @tensor are. */
 static gfloat
-spread (const SlTape *tape, gint32 tensor)
+spread (const SlActivationTrace *tape, gint32 tensor)
 {
-  const gfloat *values = sl_tape_data (tape, tensor);
+  const gfloat *values = sl_activation_trace_data (tape, tensor);
   gfloat most[CHANNELS] = { 0 }, low = INFINITY, high = 0;
   for (guint i = 0; i < SIDE * SIDE * CHANNELS; i++)
     most[i % CHANNELS] = MAX (most[i % CHANNELS], fabsf (values[i]));
@@ -99,11 +99,11 @@ check (SlActivation activation, gboolean shared, guint pairs)
   for (guint i = 0; i < G_N_ELEMENTS (picture); i++)
     picture[i] = (gfloat) g_rand_double_range (random, 0, 1);
   g_assert_cmpuint (sl_equalize (after), ==, pairs);
-  g_autoptr (SlTape) one = sl_tape_new (before, 1, &error), two = sl_tape_new (after, 1, &error);
+  g_autoptr (SlActivationTrace) one = sl_activation_trace_new (before, 1, &error), two = sl_activation_trace_new (after, 1, &error);
   g_assert_no_error (error);
-  g_assert_true (sl_tape_run (one, picture, &error) && sl_tape_run (two, picture, &error));
+  g_assert_true (sl_activation_trace_run (one, picture, &error) && sl_activation_trace_run (two, picture, &error));
   const gint32 output = sl_graph_output (before, 0);
-  const gfloat *want = sl_tape_data (one, output), *got = sl_tape_data (two, output);
+  const gfloat *want = sl_activation_trace_data (one, output), *got = sl_activation_trace_data (two, output);
   gfloat most = 0;
   for (guint i = 0; i < SIDE * SIDE * CHANNELS; i++)
     most = MAX (most, fabsf (want[i]));
@@ -115,8 +115,8 @@ check (SlActivation activation, gboolean shared, guint pairs)
     g_assert_cmpfloat (spread_after, <, spread_before / 5);
   else
     g_assert_cmpfloat (spread_after, ==, spread_before);
-  g_clear_pointer (&one, sl_tape_free);
-  g_clear_pointer (&two, sl_tape_free);
+  g_clear_pointer (&one, sl_activation_trace_free);
+  g_clear_pointer (&two, sl_activation_trace_free);
   sl_graph_unref (before);
   sl_graph_unref (after);
 }

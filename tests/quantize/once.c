@@ -58,7 +58,7 @@ check (const gdouble *widths)
 {
   g_autoptr (GError) error = NULL;
   SlGraph *graph = make_graph ();
-  g_autoptr (SlTape) tape = sl_tape_new (graph, 1, &error);
+  g_autoptr (SlActivationTrace) tape = sl_activation_trace_new (graph, 1, &error);
   g_assert_no_error (error);
   g_autoptr (SlRanges) twice = sl_ranges_new (graph);
   g_autoptr (SlRanges) once = sl_ranges_new (graph);
@@ -66,7 +66,7 @@ check (const gdouble *widths)
   for (guint pass = 0; pass < 2; pass++) {
     for (guint i = 0; i < PICTURES; i++) {
       draw (picture, i, widths);
-      g_assert_true (sl_tape_run (tape, picture, &error));
+      g_assert_true (sl_activation_trace_run (tape, picture, &error));
       if (pass == 0) {
         sl_ranges_limits (twice, tape);
         sl_ranges_once (once, tape);

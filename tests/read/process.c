@@ -15,7 +15,7 @@
 /* One of which a socket takes no more than a part. */
 #define LARGE 900
 /* After which the reader rests. */
-#define MOST_ENDS 8
+#define MAX_ENDS 8
 
 static char *real, *folder;
 
@@ -91,7 +91,7 @@ test_broken (gconstpointer data)
   g_assert_cmpint (read_code (all, NULL, code), ==, has_zbar ? SL_SCAN_FOUND : SL_SCAN_NOTHING);
   expect_rest (ENDS);
   for (guint n = 1; n < 12; n++)
-    g_assert_cmpint (read_code (alone, &test_aztec, code), ==, n < MOST_ENDS ? SL_SCAN_NOTHING : SL_SCAN_UNTRIED);
+    g_assert_cmpint (read_code (alone, &test_aztec, code), ==, n < MAX_ENDS ? SL_SCAN_NOTHING : SL_SCAN_UNTRIED);
   g_test_assert_expected_messages ();
 }
 
@@ -116,15 +116,15 @@ test_rest (void)
   g_autoptr (SlRegionReader) reader = sl_region_reader_new ("zxing");
   g_assert_cmpuint (sl_region_reader_ready (reader), ==, SL_READ_ANY);
   expect_rest (ENDS);
-  for (guint n = 1; n <= MOST_ENDS; n++)
-    g_assert_cmpint (read_code (reader, &test_aztec, code), ==, n < MOST_ENDS ? SL_SCAN_NOTHING : SL_SCAN_UNTRIED);
+  for (guint n = 1; n <= MAX_ENDS; n++)
+    g_assert_cmpint (read_code (reader, &test_aztec, code), ==, n < MAX_ENDS ? SL_SCAN_NOTHING : SL_SCAN_UNTRIED);
   g_test_assert_expected_messages ();
-  g_assert_cmpuint (count_starts (), ==, MOST_ENDS);
+  g_assert_cmpuint (count_starts (), ==, MAX_ENDS);
   g_usleep (500 * G_TIME_SPAN_MILLISECOND);
   g_assert_cmpuint (sl_region_reader_ready (reader), ==, SL_READ_ANY);
   const gint64 start = g_get_monotonic_time ();
   g_assert_cmpint (read_code (reader, &test_aztec, code), ==, SL_SCAN_UNTRIED);
-  g_assert_cmpuint (count_starts (), ==, MOST_ENDS + 1);
+  g_assert_cmpuint (count_starts (), ==, MAX_ENDS + 1);
   g_assert_true (g_file_set_contents (mark, "", 0, NULL));
   while (sl_region_reader_ready (reader) == 0) {
     g_assert_cmpuint (sl_region_reader_kinds (reader, NULL), ==, SL_READ_ANY);

@@ -11,7 +11,7 @@
 #include "tools/run/log.h"
 #include "tools/serve/jobs.h"
 
-#define MOST_MODELS 2
+#define MAX_MODELS 2
 #define PATIENCE (100 * G_USEC_PER_SEC)
 
 struct _SlBatchSession
@@ -23,7 +23,7 @@ struct _SlBatchSession
 /* Sizes and bounds of the batches of the models, in their order; what happens. */
 static struct
 {
-  guint size[MOST_MODELS], least[MOST_MODELS], opened;
+  guint size[MAX_MODELS], least[MAX_MODELS], opened;
   gboolean fails;
   gint64 *late; /* (nullable): until when somebody waits: no longer than until a batch was tried */
   GMutex lock;
@@ -170,10 +170,10 @@ open_bed (Bed *bed, guint n, guint jobs, guint batch)
   *bed = (Bed){ .path = test_colour_model (SL_DTYPE_U8) };
   bed->worker.n_jobs = jobs;
   bed->worker.name = (char *) "w1";
-  bed->worker.models = g_ptr_array_new_with_free_func ((GDestroyNotify) sl_served_free);
+  bed->worker.models = g_ptr_array_new_with_free_func ((GDestroyNotify) sl_served_model_free);
   for (guint i = 0; i < n; i++) {
     g_autofree char *argument = g_strdup_printf ("m%u=%s", i, bed->path);
-    SlServed *served = sl_served_new (argument, "models", &overrides, &options, &error);
+    SlServedModel *served = sl_served_model_new (argument, "models", &overrides, &options, &error);
     g_assert_no_error (error);
     g_ptr_array_add (bed->worker.models, served);
   }
@@ -191,7 +191,7 @@ open_bed (Bed *bed, guint n, guint jobs, guint batch)
 static SlServeFigures *
 figures (const Bed *bed, guint model)
 {
-  return &((SlServed *) bed->worker.models->pdata[model])->figures;
+  return &((SlServedModel *) bed->worker.models->pdata[model])->figures;
 }
 
 /* Under the worker's lock: a request for @model, whose first byte is @number. */
@@ -333,7 +333,7 @@ test_second_thread (void)
   script.size[0] = 4;
   script.size[1] = 0;
   g_assert_true (open_bed (&bed, 1, 2, 0));
-  g_assert_cmpuint (((SlServed *) bed.worker.models->pdata[0])->batch, ==, 4);
+  g_assert_cmpuint (((SlServedModel *) bed.worker.models->pdata[0])->batch, ==, 4);
   close_bed (&bed);
   g_assert_false (open_bed (&bed, 1, 2, 4));
   close_bed (&bed);

@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "core/base/json.h"
-#include "core/base/show.h"
+#include "core/base/printable.h"
 #include "models/backend.h"
 #include "models/batch.h"
 #include "sightline/error.h"

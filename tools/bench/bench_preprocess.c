@@ -4,8 +4,8 @@
 #include "tools/command.h"
 #include "tools/options.h"
 
-#define MOST_ROUNDS 100000
-#define MOST_FRAMES 200
+#define MAX_ROUNDS 100000
+#define MAX_FRAMES 200
 /* With --quick: frames without caches, and milliseconds of a row. */
 #define QUICK_FRAMES 8
 #define QUICK_MS 100
@@ -33,8 +33,8 @@ run_bench_preprocess (int argc, char **argv)
     return status;
   if (rest[0] != NULL)
     return sl_options_usage ("bench preprocess", "expected no argument, got '%s'", rest[0]);
-  if (!sl_options_integer ("bench preprocess", "--rounds", rounds_text, 1, MOST_ROUNDS, &rounds)
-      || !sl_options_integer ("bench preprocess", "--cold", cold_text, 0, MOST_FRAMES, &cold))
+  if (!sl_options_integer ("bench preprocess", "--rounds", rounds_text, 1, MAX_ROUNDS, &rounds)
+      || !sl_options_integer ("bench preprocess", "--cold", cold_text, 0, MAX_FRAMES, &cold))
     return SL_EXIT_USAGE;
   if (quick)
     cold = MIN (cold, QUICK_FRAMES);

@@ -15,7 +15,7 @@
 
 #define WARM_UP 5
 /* However slow they are. */
-#define LEAST_ROUNDS 3
+#define MIN_ROUNDS 3
 #define ERROR_STEP 13 /* every so many pixels are compared with double precision */
 
 typedef struct
@@ -192,7 +192,7 @@ measure (Run *run, const SlBenchPreprocess *bench, int frames)
   const double start = now_us ();
   int next = 0, i = -WARM_UP;
   for (; i < bench->rounds; i++) {
-    if (bench->most_ms > 0 && i >= LEAST_ROUNDS && now_us () - start > 1e3 * bench->most_ms)
+    if (bench->most_ms > 0 && i >= MIN_ROUNDS && now_us () - start > 1e3 * bench->most_ms)
       break;
     for (int s = 0; s < SUBJECTS; s++) {
       if (frames == 1)

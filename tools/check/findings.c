@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/base/show.h"
+#include "core/base/printable.h"
 #include "core/base/json.h"
 
 static const char *const kinds[] = { "fact", "advice", "problem" };
@@ -35,7 +35,7 @@ sl_findings_add (GArray *findings, SlFindingKind kind, const char *about, const 
   va_start (args, format);
   g_autofree char *text = g_strdup_vprintf (format, args);
   va_end (args);
-  SlFinding finding = { kind, sl_show (about, SL_SHOW_NAME), sl_show_message (text) };
+  SlFinding finding = { kind, sl_printable (about, SL_SHOW_NAME), sl_printable_message (text) };
   g_array_append_val (findings, finding);
 }
 
@@ -78,7 +78,7 @@ sl_findings_print (const GArray *findings, const char *path, gboolean json)
     counts[finding->kind]++;
     printf ("%s %-12s %s\n", marks[finding->kind], finding->about, finding->text);
   }
-  g_autofree char *shown = sl_show_message (path);
+  g_autofree char *shown = sl_printable_message (path);
   printf ("%s: %u problem%s (!), %u piece%s of advice (*)\n", shown, counts[SL_FINDING_PROBLEM], counts[SL_FINDING_PROBLEM] == 1 ? "" : "s",
           counts[SL_FINDING_ADVICE], counts[SL_FINDING_ADVICE] == 1 ? "" : "s");
 }

@@ -11,7 +11,7 @@
 #include "sightline/error.h"
 #include "tools/eval/bounded_file.h"
 
-#define MOST_BYTES (64 << 20)
+#define MAX_BYTES (64 << 20)
 #define YOLO_FIELDS 5
 
 static void
@@ -31,7 +31,7 @@ boxes_new (void)
 char *
 sl_text_read (const char *path, GError **error)
 {
-  return sl_bounded_file_read (path, "a text file", MOST_BYTES, NULL, error);
+  return sl_bounded_file_read (path, "a text file", MAX_BYTES, NULL, error);
 }
 
 static gboolean

@@ -9,9 +9,9 @@
 #include "sightline/error.h"
 #include "tools/eval/bounded_file.h"
 
-#define MOST_SIDE 16384
-#define MOST_PIXELS (64 << 20)
-#define MOST_BYTES (256u << 20)
+#define MAX_SIDE 16384
+#define MAX_PIXELS (64 << 20)
+#define MAX_BYTES (256u << 20)
 
 /** What IHDR says; @row: bytes of a row without its filter. */
 typedef struct
@@ -41,10 +41,9 @@ read_header (const char *path, const guint8 *data, gsize length, Header *header,
   if (length < 33 || memcmp (data, "\x89PNG\r\n\x1a\n\0\0\0\rIHDR", 16) != 0)
     return fail (error, path, "is no PNG; expected a map of classes");
   *header = (Header){ read_u32 (data + 16), read_u32 (data + 20), data[24], 0 };
-  if (header->width < 1 || header->height < 1 || header->width > MOST_SIDE || header->height > MOST_SIDE
-      || header->width * header->height > MOST_PIXELS)
-    return fail (error, path, "%ux%u pixels; expected 1..%d each way and at most %d", header->width, header->height, MOST_SIDE,
-                 MOST_PIXELS);
+  if (header->width < 1 || header->height < 1 || header->width > MAX_SIDE || header->height > MAX_SIDE
+      || header->width * header->height > MAX_PIXELS)
+    return fail (error, path, "%ux%u pixels; expected 1..%d each way and at most %d", header->width, header->height, MAX_SIDE, MAX_PIXELS);
   if ((data[25] != 0 && data[25] != 3) || header->depth > 8 || header->depth == 0 || 8 % header->depth != 0)
     return fail (error, path, "colours of type %u with %u bits; expected a number of at most 8 bits a pixel, gray or with a palette",
                  data[25], header->depth);
@@ -138,6 +137,6 @@ gboolean
 sl_class_map_read (const char *path, SlClassMap *map, GError **error)
 {
   gsize length;
-  g_autofree char *data = sl_bounded_file_read (path, "a map of classes", MOST_BYTES, &length, error);
+  g_autofree char *data = sl_bounded_file_read (path, "a map of classes", MAX_BYTES, &length, error);
   return data != NULL && decode (path, (const guint8 *) data, length, map, error);
 }

@@ -11,12 +11,12 @@
 #include "tools/eval/bounded_file.h"
 #include "core/base/json_reader.h"
 
-#define MOST_BYTES ((gsize) 1 << 30)
+#define MAX_BYTES ((gsize) 1 << 30)
 /* Numbers that a double has exactly. */
-#define MOST_ID (G_GINT64_CONSTANT (1) << 53)
-#define MOST_COORDINATE 1e9
+#define MAX_ID (G_GINT64_CONSTANT (1) << 53)
+#define MAX_COORDINATE 1e9
 /* Of an annotation's mask. */
-#define MOST_NUMBERS (16 << 20)
+#define MAX_NUMBERS (16 << 20)
 
 /** A file that is read, and the annotation at hand. */
 typedef struct
@@ -121,7 +121,7 @@ typedef struct
 static gboolean
 read_id (Reading *r, gint64 *id)
 {
-  return sl_json_reader_integer (&r->reader, -MOST_ID, MOST_ID, id);
+  return sl_json_reader_integer (&r->reader, -MAX_ID, MAX_ID, id);
 }
 
 /* An object with a number, a name under @name_key and, with @sized, a size. */
@@ -142,7 +142,7 @@ read_item (Reading *r, const char *name_key, gboolean sized, Item *item)
       g_free (item->name);
       item->name = g_strdup (reader->text->str);
     } else if (sized && (strcmp (key, "width") == 0 || strcmp (key, "height") == 0)) {
-      good = sl_json_reader_integer (reader, 1, SL_RUNS_MOST_SIDE, key[0] == 'w' ? &item->width : &item->height);
+      good = sl_json_reader_integer (reader, 1, SL_RUNS_MAX_SIDE, key[0] == 'w' ? &item->width : &item->height);
     } else {
       good = sl_json_reader_skip (reader);
     }
@@ -175,7 +175,7 @@ read_pictures (Reading *r)
       g_free (item.name);
       return FALSE;
     }
-    const SlCocoPicture picture = { item.id, item.name, (guint) item.width, (guint) item.height, sl_truths_new () };
+    const SlCocoPicture picture = { item.id, item.name, (guint) item.width, (guint) item.height, sl_ground_truth_new () };
     g_array_append_val (r->coco->pictures, picture);
   }
   return r->reader.error == NULL;
@@ -233,7 +233,7 @@ read_box (Reading *r)
     return sl_json_reader_fail (&r->reader, "expected x, y, width and height, got %u numbers", numbers->len);
   memcpy (r->box, numbers->data, sizeof r->box);
   for (guint i = 0; i < 4; i++)
-    if (r->box[i] > MOST_COORDINATE || r->box[i] < (i < 2 ? -MOST_COORDINATE : 0))
+    if (r->box[i] > MAX_COORDINATE || r->box[i] < (i < 2 ? -MAX_COORDINATE : 0))
       return sl_json_reader_fail (&r->reader, "expected x, y, width and height in pixels, no size negative, got %g", r->box[i]);
   r->has_box = TRUE;
   return TRUE;
@@ -280,7 +280,7 @@ static gboolean
 read_counts (Reading *r)
 {
   if (sl_json_reader_kind (&r->reader) != SL_JSON_STRING)
-    return read_numbers (r, r->numbers, MOST_NUMBERS);
+    return read_numbers (r, r->numbers, MAX_NUMBERS);
   if (!sl_json_reader_string (&r->reader))
     return FALSE;
   g_string_assign (r->compressed, r->reader.text->str);
@@ -306,7 +306,7 @@ read_segmentation (Reading *r)
     return FALSE;
   while (sl_json_reader_next (&r->reader)) {
     const guint before = r->numbers->len;
-    if (!read_numbers (r, r->numbers, MOST_NUMBERS))
+    if (!read_numbers (r, r->numbers, MAX_NUMBERS))
       return FALSE;
     const guint n = r->numbers->len - before;
     if (n < 6 || n % 2 != 0)
@@ -358,7 +358,7 @@ index_of (GHashTable *ids, gint64 id)
 
 /* Keypoints of @truth by the annotation at hand; an object without labelled ones need not be found by them. */
 static void
-set_points (const Reading *r, SlTruth *truth)
+set_points (const Reading *r, SlGroundTruth *truth)
 {
   guint labelled = 0;
   truth->points = g_new (SlEvalPoint, SL_EVAL_POINTS);
@@ -381,11 +381,11 @@ add_annotation (Reading *r)
   if (!r->has_box)
     return sl_json_reader_fail (&r->reader, "has no bbox");
   const SlCocoPicture *picture = &g_array_index (r->coco->pictures, SlCocoPicture, picture_index);
-  SlTruth truth = { .box = { r->box[0], r->box[1], r->box[0] + r->box[2], r->box[1] + r->box[3] },
-                    .area = r->area,
-                    .label = (gint32) category,
-                    .ignored = r->crowd != 0,
-                    .crowd = r->crowd != 0 };
+  SlGroundTruth truth = { .box = { r->box[0], r->box[1], r->box[0] + r->box[2], r->box[1] + r->box[3] },
+                          .area = r->area,
+                          .label = (gint32) category,
+                          .ignored = r->crowd != 0,
+                          .crowd = r->crowd != 0 };
   if (r->has_mask && (truth.mask = make_mask (r, picture, &error)) == NULL) {
     sl_json_reader_fail (&r->reader, "segmentation: %s", error->message);
     r->reader.error->code = error->code;
@@ -444,7 +444,7 @@ read_file (Reading *r, const char *path, GError **error)
   static const MemberRow first[] = { { "images", read_pictures }, { "categories", read_categories }, { NULL, NULL } };
   static const MemberRow second[] = { { "annotations", read_annotations }, { NULL, NULL } };
   gsize length;
-  g_autofree char *text = sl_bounded_file_read (path, "COCO's annotations", MOST_BYTES, &length, error);
+  g_autofree char *text = sl_bounded_file_read (path, "COCO's annotations", MAX_BYTES, &length, error);
   if (text == NULL || !read_whole (r, path, text, length, first, error) || !read_whole (r, path, text, length, second, error))
     return FALSE;
   if (r->coco->pictures->len > 0 && r->annotations > 0)

@@ -5,11 +5,11 @@
 #ifndef SL_TOOLS_EVAL_COCO_H
 #define SL_TOOLS_EVAL_COCO_H
 
-#include "tools/eval/truth.h"
+#include "tools/eval/ground_truth.h"
 
 G_BEGIN_DECLS
 
-/** SlCocoPicture: @id: as the file has it; @name: relative to the folder of pictures; @truths: (element-type SlTruth): in pixels, with indices of categories as labels. */
+/** SlCocoPicture: @id: as the file has it; @name: relative to the folder of pictures; @truths: (element-type SlGroundTruth): in pixels, with indices of categories as labels. */
 typedef struct
 {
   gint64 id;

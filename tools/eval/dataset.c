@@ -271,10 +271,10 @@ read_boxes (SlDataset *dataset, SlSample *sample, const char *file, const SlLabe
   g_autoptr (GArray) boxes = sl_box_file_read (file, error);
   if (boxes == NULL)
     return FALSE;
-  sample->objects = sl_truths_new ();
+  sample->objects = sl_ground_truth_new ();
   for (guint i = 0; i < boxes->len; i++) {
     const SlNamedBox *named = &g_array_index (boxes, SlNamedBox, i);
-    SlTruth truth = { .box = named->box, .area = -1, .ignored = named->ignored };
+    SlGroundTruth truth = { .box = named->box, .area = -1, .ignored = named->ignored };
     const char *name = named->name;
     if (name == NULL && names != NULL && (name = sl_labels_get (names, (guint) named->label)) == NULL) {
       g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "%s: class %d has no name in %s; expected 0..%u", file, named->label,
@@ -462,7 +462,7 @@ add_coco_picture (SlDataset *dataset, const SlCoco *coco, const char *path, cons
   };
   sample.objects = g_array_ref (picture->truths);
   for (guint i = 0; i < sample.objects->len; i++) {
-    SlTruth *truth = &g_array_index (sample.objects, SlTruth, i);
+    SlGroundTruth *truth = &g_array_index (sample.objects, SlGroundTruth, i);
     truth->label = class_index (dataset, coco->categories->pdata[truth->label], -1, path);
   }
   g_array_append_val (dataset->samples, sample);

@@ -6,7 +6,7 @@
 #define SL_TOOLS_EVAL_DATASET_H
 
 #include "tools/evaluate/cells.h"
-#include "tools/eval/truth.h"
+#include "tools/eval/ground_truth.h"
 #include "tools/predict/inputs.h"
 
 G_BEGIN_DECLS
@@ -27,7 +27,7 @@ typedef enum
   SL_TRUTH_CELLS /* a class for each pixel */
 } SlTruthKind;
 
-/** SlSample: a picture. @truth: index of its class; @objects: (nullable) (element-type SlTruth); @in_pixels: these are not in 0..1; @map:
+/** SlSample: a picture. @truth: index of its class; @objects: (nullable) (element-type SlGroundTruth); @in_pixels: these are not in 0..1; @map:
  *  (nullable): file of the pixels' classes; @width, @height: what the data set says of the picture's size, 0 = nothing; @unreadable: it could
  *  not be read before. */
 typedef struct

@@ -38,7 +38,7 @@ options_clear (Options *options)
 static void
 contender_free (gpointer contender)
 {
-  sl_contender_free (contender);
+  sl_evaluated_model_free (contender);
 }
 
 static const char *const what_they_do[] = { "names pictures", "finds boxes", "names pixels" };
@@ -47,11 +47,11 @@ static gboolean
 open_contenders (const Options *options, char **models, GPtrArray *contenders, GError **error)
 {
   for (guint i = 0; models[i] != NULL && !sl_interrupted (); i++) {
-    SlContender *contender = sl_contender_new (models[i], &options->model, options->threshold, error);
+    SlEvaluatedModel *contender = sl_evaluated_model_new (models[i], &options->model, options->threshold, error);
     if (contender == NULL)
       return FALSE;
     g_ptr_array_add (contenders, contender);
-    const SlTruthKind first = sl_contender_kind (contenders->pdata[0]), this = sl_contender_kind (contender);
+    const SlTruthKind first = sl_evaluated_model_kind (contenders->pdata[0]), this = sl_evaluated_model_kind (contender);
     if (first == this)
       continue;
     g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "%s %s and %s %s; expected models of one kind", models[0], what_they_do[first],
@@ -65,21 +65,21 @@ static gboolean
 learn_classes (const GPtrArray *contenders, const SlDataset *dataset, GError **error)
 {
   for (guint i = 0; i < contenders->len; i++)
-    if (!sl_contender_learn (contenders->pdata[i], dataset, error))
+    if (!sl_evaluated_model_learn (contenders->pdata[i], dataset, error))
       return FALSE;
   return TRUE;
 }
 
 static gboolean
-run_contender (SlContender *contender, SlDataset *dataset, SlSpawner *spawner, GError **error)
+run_contender (SlEvaluatedModel *contender, SlDataset *dataset, SlSpawner *spawner, GError **error)
 {
-  g_autoptr (SlPictures) pictures = sl_contender_pictures (contender, "eval", spawner);
+  g_autoptr (SlPictures) pictures = sl_evaluated_model_pictures (contender, "eval", spawner);
   for (guint i = 0; i < dataset->samples->len && !sl_interrupted (); i++) {
     SlSample *sample = &g_array_index (dataset->samples, SlSample, i);
     const void *tensor = sample->unreadable ? NULL : sl_pictures_load (pictures, sample->input);
     if (tensor == NULL)
       sample->unreadable = TRUE;
-    else if (!sl_contender_run (contender, pictures, sample, tensor, error))
+    else if (!sl_evaluated_model_run (contender, pictures, sample, tensor, error))
       return FALSE;
   }
   return !sl_interrupted ();
@@ -103,7 +103,7 @@ evaluate (const Options *options, char **models, SlSpawner *spawner, GError **er
   gboolean any;
   if (!open_contenders (options, models, contenders, error))
     return FALSE;
-  g_autoptr (SlDataset) dataset = sl_dataset_new (options->dataset, sl_contender_kind (contenders->pdata[0]), options->images, error);
+  g_autoptr (SlDataset) dataset = sl_dataset_new (options->dataset, sl_evaluated_model_kind (contenders->pdata[0]), options->images, error);
   if (dataset == NULL || !learn_classes (contenders, dataset, error))
     return FALSE;
   for (guint i = 0; i < contenders->len; i++)

@@ -157,7 +157,7 @@ add_all_found (Pairing *p, const SlObjectScore *score, SlMeasure measure, const 
 }
 
 static void
-add_truth (Pairing *p, SlMeasure measure, const SlTruth *truth)
+add_truth (Pairing *p, SlMeasure measure, const SlGroundTruth *truth)
 {
   SlEvalObject object = { .label = truth->label, .ignored = truth->ignored, .crowd = truth->crowd };
   gpointer part = measure == SL_MEASURE_MASKS ? (gpointer) truth->mask : truth->points;
@@ -182,7 +182,7 @@ add_measure (SlObjectScore *score, SlMeasure measure, const GArray *truths, cons
   g_autoptr (GPtrArray) found_parts = g_ptr_array_new_with_free_func (measure == SL_MEASURE_MASKS ? (GDestroyNotify) sl_runs_free : g_free);
   Pairing p = { objects, found, truth_boxes, found_boxes, truth_parts, found_parts };
   for (guint i = 0; i < truths->len; i++)
-    add_truth (&p, measure, &g_array_index (truths, SlTruth, i));
+    add_truth (&p, measure, &g_array_index (truths, SlGroundTruth, i));
   add_all_found (&p, score, measure, result, sight);
   sl_object_score_add (score, (const SlEvalObject *) (void *) objects->data, objects->len, (const SlEvalObject *) (void *) found->data,
                        found->len, overlaps[measure], &p);

@@ -8,7 +8,7 @@
 #include "core/base/affine.h"
 #include "tools/evaluate/objects.h"
 #include "postprocess/result.h"
-#include "tools/eval/truth.h"
+#include "tools/eval/ground_truth.h"
 
 G_BEGIN_DECLS
 
@@ -36,7 +36,7 @@ typedef struct
 /** sl_measure_name: "boxes", "masks", "keypoints". */
 const char *sl_measure_name (SlMeasure measure);
 void sl_measures_clear (SlMeasures *measures);
-/** sl_measures_add: @truths: (element-type SlTruth): in pixels of the picture, with classes of the model as labels. */
+/** sl_measures_add: @truths: (element-type SlGroundTruth): in pixels of the picture, with classes of the model as labels. */
 void sl_measures_add (SlMeasures *measures, const GArray *truths, const SlResult *result, const SlSight *sight);
 
 G_END_DECLS

@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "core/base/json.h"
-#include "core/base/show.h"
+#include "core/base/printable.h"
 
 /* Classes and confusions that people see of each model. */
 #define SHOWN 10
@@ -68,11 +68,11 @@ of_few (gdouble recall, SlMeasure measure)
 }
 
 static void
-print_recall_row (const SlContender *contender, SlMeasure measure, int width)
+print_recall_row (const SlEvaluatedModel *contender, SlMeasure measure, int width)
 {
   SlObjectFigures mean;
-  g_autofree char *path = sl_show (sl_contender_path (contender), SL_SHOW_NAME);
-  g_array_unref (sl_object_score_figures (sl_contender_objects (contender, measure), &mean));
+  g_autofree char *path = sl_printable (sl_evaluated_model_path (contender), SL_SHOW_NAME);
+  g_array_unref (sl_object_score_figures (sl_evaluated_model_objects (contender, measure), &mean));
   printf ("%-*s  %-9s", width, path, sl_measure_name (measure));
   print_share (of_few (mean.ar1, measure));
   print_share (of_few (mean.ar10, measure));
@@ -91,15 +91,15 @@ print_recalls (const GPtrArray *contenders, int width)
           "medium", "large");
   for (guint i = 0; i < contenders->len; i++)
     for (SlMeasure measure = SL_MEASURE_BOXES; measure < SL_MEASURES; measure++)
-      if (sl_contender_objects (contenders->pdata[i], measure) != NULL)
+      if (sl_evaluated_model_objects (contenders->pdata[i], measure) != NULL)
         print_recall_row (contenders->pdata[i], measure, width);
 }
 
 static void
-print_object_row (const SlContender *contender, SlMeasure measure)
+print_object_row (const SlEvaluatedModel *contender, SlMeasure measure)
 {
   SlObjectFigures mean;
-  g_array_unref (sl_object_score_figures (sl_contender_objects (contender, measure), &mean));
+  g_array_unref (sl_object_score_figures (sl_evaluated_model_objects (contender, measure), &mean));
   printf ("  %-9s", sl_measure_name (measure));
   print_share (mean.ap[SL_AREA_ALL]);
   print_share (mean.ap50);
@@ -109,16 +109,16 @@ print_object_row (const SlContender *contender, SlMeasure measure)
 
 /* A row for each measure, with the figures that the kind of model has. */
 static void
-print_rows (SlContender *contender, int width)
+print_rows (SlEvaluatedModel *contender, int width)
 {
-  g_autofree char *path = sl_show (sl_contender_path (contender), SL_SHOW_NAME);
-  const SlTruthKind kind = sl_contender_kind (contender);
+  g_autofree char *path = sl_printable (sl_evaluated_model_path (contender), SL_SHOW_NAME);
+  const SlTruthKind kind = sl_evaluated_model_kind (contender);
   for (SlMeasure measure = SL_MEASURE_BOXES; measure < SL_MEASURES && kind == SL_TRUTH_OBJECTS; measure++) {
-    if (sl_contender_objects (contender, measure) == NULL)
+    if (sl_evaluated_model_objects (contender, measure) == NULL)
       continue;
     printf ("%-*s", width, path);
     print_object_row (contender, measure);
-    printf ("  %8.2f\n", sl_contender_ms (contender));
+    printf ("  %8.2f\n", sl_evaluated_model_ms (contender));
   }
   if (kind == SL_TRUTH_OBJECTS)
     return;
@@ -126,36 +126,36 @@ print_rows (SlContender *contender, int width)
   if (kind == SL_TRUTH_CELLS) {
     SlCellFigures mean;
     gdouble right;
-    g_array_unref (sl_cell_score_figures (sl_contender_cells (contender), &mean, &right));
+    g_array_unref (sl_cell_score_figures (sl_evaluated_model_cells (contender), &mean, &right));
     print_share (mean.iou);
     print_share (right);
   } else {
     SlClassFigures all;
-    g_array_unref (sl_class_score_figures (sl_contender_classes (contender), &all));
+    g_array_unref (sl_class_score_figures (sl_evaluated_model_classes (contender), &all));
     print_share (share_of (all.right, all.pictures));
     print_share (share_of (all.near, all.pictures));
   }
-  printf ("  %8.2f\n", sl_contender_ms (contender));
+  printf ("  %8.2f\n", sl_evaluated_model_ms (contender));
 }
 
 static void
-print_worst (const SlContender *contender)
+print_worst (const SlEvaluatedModel *contender)
 {
   SlClassFigures all;
-  g_autoptr (GArray) classes = sl_class_score_figures (sl_contender_classes (contender), &all);
-  g_autoptr (GArray) confusions = sl_class_score_confusions (sl_contender_classes (contender));
-  g_autofree char *path = sl_show (sl_contender_path (contender), SL_SHOW_NAME);
+  g_autoptr (GArray) classes = sl_class_score_figures (sl_evaluated_model_classes (contender), &all);
+  g_autoptr (GArray) confusions = sl_class_score_confusions (sl_evaluated_model_classes (contender));
+  g_autofree char *path = sl_printable (sl_evaluated_model_path (contender), SL_SHOW_NAME);
   printf ("\n%s: worst classes\n", path);
   for (guint i = 0; i < MIN (classes->len, SHOWN); i++) {
     const SlClassFigures *one = &g_array_index (classes, SlClassFigures, i);
-    g_autofree char *label = sl_contender_label (contender, one->label);
+    g_autofree char *label = sl_evaluated_model_label (contender, one->label);
     printf ("  %6u of %-6u %s\n", one->right, one->pictures, label);
   }
   if (confusions->len > 0)
     printf ("%s: taken for another\n", path);
   for (guint i = 0; i < MIN (confusions->len, SHOWN); i++) {
     const SlConfusion *one = &g_array_index (confusions, SlConfusion, i);
-    g_autofree char *truth = sl_contender_label (contender, one->truth), *guess = sl_contender_label (contender, one->guess);
+    g_autofree char *truth = sl_evaluated_model_label (contender, one->truth), *guess = sl_evaluated_model_label (contender, one->guess);
     printf ("  %6u times     %s for %s\n", one->pictures, truth, guess);
   }
 }
@@ -165,8 +165,8 @@ sl_eval_print (const SlEvalReport *report)
 {
   const SlDataset *dataset = report->dataset;
   const guint unreadable = count_unreadable (dataset);
-  const SlTruthKind kind = sl_contender_kind (report->contenders->pdata[0]);
-  g_autofree char *path = sl_show (report->path, SL_SHOW_NAME);
+  const SlTruthKind kind = sl_evaluated_model_kind (report->contenders->pdata[0]);
+  g_autofree char *path = sl_printable (report->path, SL_SHOW_NAME);
   int width = 5;
   printf ("%s: %u pictures, %u classes, %u thread%s\n", path, dataset->samples->len - unreadable, count_classes (dataset), report->threads,
           report->threads != 1 ? "s" : "");
@@ -177,7 +177,7 @@ sl_eval_print (const SlEvalReport *report)
                                    : "%u have no file of boxes: there is nothing to be found in them\n",
             dataset->unlabelled);
   for (guint i = 0; i < report->contenders->len; i++) {
-    g_autofree char *name = sl_show (sl_contender_path (report->contenders->pdata[i]), SL_SHOW_NAME);
+    g_autofree char *name = sl_printable (sl_evaluated_model_path (report->contenders->pdata[i]), SL_SHOW_NAME);
     width = MAX (width, (int) g_utf8_strlen (name, -1));
   }
   if (kind == SL_TRUTH_OBJECTS)
@@ -203,19 +203,19 @@ append_number (GString *out, const char *key, gdouble value)
 }
 
 static void
-append_label (GString *out, const char *key, const SlContender *contender, gint32 label)
+append_label (GString *out, const char *key, const SlEvaluatedModel *contender, gint32 label)
 {
-  g_autofree char *name = sl_contender_label (contender, label);
+  g_autofree char *name = sl_evaluated_model_label (contender, label);
   g_string_append_printf (out, "\"%s_id\":%d,\"%s\":", key, label, key);
   sl_json_append_string (out, name);
 }
 
 static void
-append_classes (GString *out, const SlContender *contender)
+append_classes (GString *out, const SlEvaluatedModel *contender)
 {
   SlClassFigures all;
-  g_autoptr (GArray) classes = sl_class_score_figures (sl_contender_classes (contender), &all);
-  g_autoptr (GArray) confusions = sl_class_score_confusions (sl_contender_classes (contender));
+  g_autoptr (GArray) classes = sl_class_score_figures (sl_evaluated_model_classes (contender), &all);
+  g_autoptr (GArray) confusions = sl_class_score_confusions (sl_evaluated_model_classes (contender));
   append_number (out, "top1", share_of (all.right, all.pictures));
   append_number (out, "top5", share_of (all.near, all.pictures));
   g_string_append (out, ",\"classes\":[");
@@ -257,10 +257,10 @@ append_shares (GString *out, const SlObjectFigures *figures, SlMeasure measure)
 }
 
 static void
-append_objects (GString *out, const SlContender *contender, SlMeasure measure)
+append_objects (GString *out, const SlEvaluatedModel *contender, SlMeasure measure)
 {
   SlObjectFigures mean;
-  g_autoptr (GArray) classes = sl_object_score_figures (sl_contender_objects (contender, measure), &mean);
+  g_autoptr (GArray) classes = sl_object_score_figures (sl_evaluated_model_objects (contender, measure), &mean);
   append_shares (out, &mean, measure);
   g_string_append_printf (out, ",\"boxes\":%u,\"found\":%u,\"classes\":[", mean.truths, mean.found);
   for (guint i = 0; i < classes->len; i++) {
@@ -276,11 +276,11 @@ append_objects (GString *out, const SlContender *contender, SlMeasure measure)
 
 /* Figures of boxes are the model's own; others have an object of their own. */
 static void
-append_measures (GString *out, const SlContender *contender)
+append_measures (GString *out, const SlEvaluatedModel *contender)
 {
   append_objects (out, contender, SL_MEASURE_BOXES);
   for (SlMeasure measure = SL_MEASURE_BOXES + 1; measure < SL_MEASURES; measure++) {
-    if (sl_contender_objects (contender, measure) == NULL)
+    if (sl_evaluated_model_objects (contender, measure) == NULL)
       continue;
     g_string_append_printf (out, ",\"%s\":{\"by\":\"%s\"", sl_measure_name (measure), sl_measure_name (measure));
     append_objects (out, contender, measure);
@@ -289,11 +289,11 @@ append_measures (GString *out, const SlContender *contender)
 }
 
 static void
-append_cells (GString *out, const SlContender *contender)
+append_cells (GString *out, const SlEvaluatedModel *contender)
 {
   SlCellFigures mean;
   gdouble right;
-  g_autoptr (GArray) classes = sl_cell_score_figures (sl_contender_cells (contender), &mean, &right);
+  g_autoptr (GArray) classes = sl_cell_score_figures (sl_evaluated_model_cells (contender), &mean, &right);
   append_number (out, "miou", mean.iou);
   append_number (out, "right", right);
   g_string_append (out, ",\"classes\":[");
@@ -327,13 +327,13 @@ sl_eval_print_json (const SlEvalReport *report)
   }
   g_string_append (out, "],\"models\":[");
   for (guint i = 0; i < report->contenders->len; i++) {
-    SlContender *contender = report->contenders->pdata[i];
+    SlEvaluatedModel *contender = report->contenders->pdata[i];
     g_string_append (out, i > 0 ? ",{\"model\":" : "{\"model\":");
-    sl_json_append_string (out, sl_contender_path (contender));
-    append_number (out, "ms", sl_contender_ms (contender));
-    if (sl_contender_kind (contender) == SL_TRUTH_OBJECTS)
+    sl_json_append_string (out, sl_evaluated_model_path (contender));
+    append_number (out, "ms", sl_evaluated_model_ms (contender));
+    if (sl_evaluated_model_kind (contender) == SL_TRUTH_OBJECTS)
       append_measures (out, contender);
-    else if (sl_contender_kind (contender) == SL_TRUTH_CELLS)
+    else if (sl_evaluated_model_kind (contender) == SL_TRUTH_CELLS)
       append_cells (out, contender);
     else
       append_classes (out, contender);

@@ -3,11 +3,11 @@
 #ifndef SL_TOOLS_EVAL_REPORT_H
 #define SL_TOOLS_EVAL_REPORT_H
 
-#include "tools/eval/contender.h"
+#include "tools/eval/evaluated_model.h"
 
 G_BEGIN_DECLS
 
-/** SlEvalReport: @contenders: (element-type SlContender): of one kind, at least one; @path: of the data set. */
+/** SlEvalReport: @contenders: (element-type SlEvaluatedModel): of one kind, at least one; @path: of the data set. */
 typedef struct
 {
   const char *path;

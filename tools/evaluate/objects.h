@@ -13,7 +13,7 @@ G_BEGIN_DECLS
 
 /** Objects of a class that count in a picture, the most confident: boxes and masks; keypoints. */
 #define SL_OBJECT_SCORE_MOST 100
-#define SL_OBJECT_SCORE_MOST_POINTS 20
+#define SL_OBJECT_SCORE_MAX_POINTS 20
 /** Overlaps that a found object must reach: 0.50, 0.55, ... 0.95. */
 #define SL_OBJECT_SCORE_OVERLAPS 10
 

@@ -13,9 +13,9 @@
 
 #define FINE 5
 /* Columns that one outline may pass. */
-#define MOST_PASSED 10000000
+#define MAX_PASSED 10000000
 /* Pieces of compressed text: five bits each, from the least on. */
-#define MOST_PIECES 7
+#define MAX_PIECES 7
 
 struct _SlRuns
 {
@@ -74,24 +74,24 @@ spend (SlRunsCost *cost, guint64 changes, guint64 steps, GError **error)
 {
   cost->changes += changes;
   cost->steps += steps;
-  if (cost->changes <= SL_RUNS_MOST_CHANGES && cost->steps <= SL_RUNS_MOST_STEPS)
+  if (cost->changes <= SL_RUNS_MAX_CHANGES && cost->steps <= SL_RUNS_MAX_STEPS)
     return TRUE;
-  if (cost->changes > SL_RUNS_MOST_CHANGES)
+  if (cost->changes > SL_RUNS_MAX_CHANGES)
     g_set_error (error, SL_ERROR, SL_ERROR_LIMIT, "with this one, all masks have more than %d runs; split the file, or leave masks out",
-                 SL_RUNS_MOST_CHANGES);
+                 SL_RUNS_MAX_CHANGES);
   else
     g_set_error (error, SL_ERROR, SL_ERROR_LIMIT,
                  "with this one, outlines and joins of all polygons take more than %d steps; split the file, or leave masks out",
-                 SL_RUNS_MOST_STEPS);
+                 SL_RUNS_MAX_STEPS);
   return FALSE;
 }
 
 static gboolean
 check_size (guint width, guint height, GError **error)
 {
-  if (width >= 1 && height >= 1 && width <= SL_RUNS_MOST_SIDE && height <= SL_RUNS_MOST_SIDE)
+  if (width >= 1 && height >= 1 && width <= SL_RUNS_MAX_SIDE && height <= SL_RUNS_MAX_SIDE)
     return TRUE;
-  g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "a mask of %ux%u pixels; expected 1..%d each way", width, height, SL_RUNS_MOST_SIDE);
+  g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "a mask of %ux%u pixels; expected 1..%d each way", width, height, SL_RUNS_MAX_SIDE);
   return FALSE;
 }
 
@@ -112,7 +112,7 @@ add_length (Making *making, guint64 length)
   making->at += length;
   if (making->at <= pixels)
     change (making->changes, pixels, (guint32) making->at);
-  return making->at <= pixels && making->changes->len + making->cost->changes <= SL_RUNS_MOST_CHANGES;
+  return making->at <= pixels && making->changes->len + making->cost->changes <= SL_RUNS_MAX_CHANGES;
 }
 
 /* (transfer full): the mask of all lengths. */
@@ -146,7 +146,7 @@ static gboolean
 read_length (const char **text, gint64 *length)
 {
   guint64 value = 0;
-  for (guint piece = 0; piece < MOST_PIECES; piece++) {
+  for (guint piece = 0; piece < MAX_PIECES; piece++) {
     const guint bits = (guint) (guchar) * *text - '0';
     if (bits >= 64)
       return FALSE;
@@ -276,10 +276,10 @@ fine_points (guint width, guint height, const gdouble *points, gsize n, guint64 
     columns_passed (width, fine[2 * i], fine[2 * i + 2], &first, &end);
     *steps += end > first ? end - first : 0;
   }
-  if (*steps <= MOST_PASSED)
+  if (*steps <= MAX_PASSED)
     return g_steal_pointer (&fine);
   g_set_error (error, SL_ERROR, SL_ERROR_LIMIT, "an outline that passes %" G_GUINT64_FORMAT " columns of pixels; expected at most %d",
-               *steps, MOST_PASSED);
+               *steps, MAX_PASSED);
   return NULL;
 }
 
@@ -377,8 +377,8 @@ sl_runs_new_polygons (guint width, guint height, const gdouble *points, const gu
 {
   if (!check_size (width, height, error))
     return NULL;
-  if (n > SL_RUNS_MOST_POLYGONS) {
-    g_set_error (error, SL_ERROR, SL_ERROR_LIMIT, "%u polygons; expected at most %d", n, SL_RUNS_MOST_POLYGONS);
+  if (n > SL_RUNS_MAX_POLYGONS) {
+    g_set_error (error, SL_ERROR, SL_ERROR_LIMIT, "%u polygons; expected at most %d", n, SL_RUNS_MAX_POLYGONS);
     return NULL;
   }
   g_autoptr (GPtrArray) masks = g_ptr_array_new_with_free_func ((GDestroyNotify) sl_runs_free);

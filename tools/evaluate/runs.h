@@ -11,14 +11,14 @@
 G_BEGIN_DECLS
 
 /** Longest side of a mask, pixels. */
-#define SL_RUNS_MOST_SIDE 16384
+#define SL_RUNS_MAX_SIDE 16384
 
 /** Polygons of a mask. */
-#define SL_RUNS_MOST_POLYGONS 10000
+#define SL_RUNS_MAX_POLYGONS 10000
 /** What masks may cost together: positions where they change, 4 bytes each; and steps of work: a step is a column of pixels that an
  *  outline passes, or a position that joining two polygons looks at. */
-#define SL_RUNS_MOST_CHANGES (256 << 20)
-#define SL_RUNS_MOST_STEPS (512 << 20)
+#define SL_RUNS_MAX_CHANGES (256 << 20)
+#define SL_RUNS_MAX_STEPS (512 << 20)
 
 typedef struct _SlRuns SlRuns;
 
@@ -29,13 +29,13 @@ typedef struct
   guint64 changes, steps;
 } SlRunsCost;
 
-/** sl_runs_new_counts: (transfer full): @n lengths, which must fill @width x @height pixels (1..SL_RUNS_MOST_SIDE); SL_ERROR_ARGUMENT else. */
+/** sl_runs_new_counts: (transfer full): @n lengths, which must fill @width x @height pixels (1..SL_RUNS_MAX_SIDE); SL_ERROR_ARGUMENT else. */
 SlRuns *sl_runs_new_counts (guint width, guint height, const guint32 *counts, gsize n, SlRunsCost *cost, GError **error);
 /** sl_runs_new_text: (transfer full): lengths in pycocotools' compressed text. */
 SlRuns *sl_runs_new_text (guint width, guint height, const char *text, SlRunsCost *cost, GError **error);
 /** sl_runs_new_polygons: (transfer full): the pixels that pycocotools puts into @n polygons, none or more: points x, y, in pixels, up to
  *  number @ends[0] the first one's, up to @ends[1] the second one's, ... They may lie up to a picture's size outside of it;
- *  SL_ERROR_ARGUMENT beyond, SL_ERROR_LIMIT for more than SL_RUNS_MOST_POLYGONS, or an outline that passes more than 10 million columns of pixels. */
+ *  SL_ERROR_ARGUMENT beyond, SL_ERROR_LIMIT for more than SL_RUNS_MAX_POLYGONS, or an outline that passes more than 10 million columns of pixels. */
 SlRuns *sl_runs_new_polygons (guint width, guint height, const gdouble *points, const guint *ends, guint n, SlRunsCost *cost,
                               GError **error);
 /** sl_runs_new_cells: (transfer full): @cells: row by row, @inside or more = inside; they cover the pixels from @x, @y on. */

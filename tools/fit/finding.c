@@ -19,7 +19,7 @@
 #define CHOSEN_BY 0.03
 #define SURE_BY 0.15
 /* Below this score nothing that a model says depends on the picture. */
-#define LEAST_SCORE 0.05
+#define MIN_SCORE 0.05
 
 void
 sl_finding_free (SlFinding *finding)
@@ -125,7 +125,7 @@ judge (SlFinding *finding, SlFit usual)
   if (best->fit != usual)
     prefer_usual_fit (finding, usual);
   best = finding->readings->pdata[0];
-  if (best->score < LEAST_SCORE && !(best->truth > 0))
+  if (best->score < MIN_SCORE && !(best->truth > 0))
     finding->why = g_strdup (
       "with no reading does what the model says depend on the picture: give other pictures, with what it looks for in them, or its "
       "decoder and labels");

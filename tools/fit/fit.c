@@ -13,14 +13,14 @@
 #include "tools/interrupt.h"
 #include "tools/options.h"
 #include "tools/predict/inputs.h"
-#include "tools/predict/remote_frames.h"
+#include "tools/predict/decoder_client.h"
 
 /* How long an interrupted program may take to end. */
 #define PATIENCE_MS 1900
 /* Seconds that a decoder may be without progress. */
 #define TIMEOUT 10
 #define DEFAULT_PICTURES 12
-#define MOST_PICTURES 200
+#define MAX_PICTURES 200
 
 typedef struct
 {
@@ -51,15 +51,15 @@ static GPtrArray *
 read_frames (SlSpawner *spawner, const GPtrArray *inputs, guint most, GError **error)
 {
   g_autoptr (GPtrArray) found = g_ptr_array_new_with_free_func (unref_sample);
-  g_autoptr (SlRemoteFrames) frames = sl_remote_frames_new (spawner, TIMEOUT, "", NULL);
+  g_autoptr (SlDecoderClient) frames = sl_decoder_client_new (spawner, TIMEOUT, "", NULL);
   const guint n = MIN (inputs->len, most);
   for (guint i = 0; i < n && !sl_interrupted (); i++) {
     const SlInput *input = inputs->pdata[(guint64) i * inputs->len / n];
     g_autoptr (GError) problem = NULL;
     GstSample *sample = NULL;
-    if (sl_remote_frames_open (frames, input, &problem)) {
-      sample = sl_remote_frames_next (frames, &problem);
-      sl_remote_frames_close (frames);
+    if (sl_decoder_client_open (frames, input, &problem)) {
+      sample = sl_decoder_client_next (frames, &problem);
+      sl_decoder_client_close (frames);
     }
     if (sample != NULL)
       g_ptr_array_add (found, sample);
@@ -103,7 +103,7 @@ fit (const Options *options, char **arguments, SlSpawner *spawner, GError **erro
   g_autoptr (GPtrArray) inputs = sl_inputs_new (arguments + 1);
   g_autoptr (GPtrArray) frames = read_frames (spawner, inputs, options->pictures, error);
   g_autoptr (SlTrial) trial = frames != NULL ? sl_trial_new (model, &options->model, spawner, frames, error) : NULL;
-  const SlFitTruth truth = { model, options->truth, &options->model, spawner, MOST_PICTURES };
+  const SlFitTruth truth = { model, options->truth, &options->model, spawner, MAX_PICTURES };
   g_autoptr (SlFinding) finding =
     trial != NULL ? sl_finding_new (trial, &options->model, options->truth != NULL ? &truth : NULL, error) : NULL;
   if (finding == NULL)
@@ -157,7 +157,7 @@ run_fit (int argc, char **argv)
     if (rest[0] == NULL || rest[1] == NULL)
       sl_options_usage ("fit", "expected MODEL and at least one PICTURE");
     else if (sl_model_options_check ("fit", &options.model)
-             && sl_options_integer ("fit", "--pictures", options.pictures_text, 1, MOST_PICTURES, &options.pictures)
+             && sl_options_integer ("fit", "--pictures", options.pictures_text, 1, MAX_PICTURES, &options.pictures)
              && (options.html == NULL || sl_options_target ("fit", "--html", options.html))
              && (options.output == NULL || sl_options_target ("fit", "--output", options.output)))
       status = run (&options, rest);

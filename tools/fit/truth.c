@@ -6,7 +6,7 @@
 
 #include "core/base/picture.h"
 #include "sightline/error.h"
-#include "tools/eval/contender.h"
+#include "tools/eval/evaluated_model.h"
 #include "tools/interrupt.h"
 
 /* Readings that are worth it. */
@@ -16,37 +16,37 @@
 
 /* The share of pictures whose class is right; average precision of boxes at an overlap of 0.5; mean overlap of maps. */
 static gdouble
-figure_of (const SlContender *contender)
+figure_of (const SlEvaluatedModel *contender)
 {
   SlClassFigures classes;
   SlObjectFigures objects;
   SlCellFigures cells;
   gdouble right;
-  switch (sl_contender_kind (contender)) {
+  switch (sl_evaluated_model_kind (contender)) {
     case SL_TRUTH_CLASSES:
-      g_array_unref (sl_class_score_figures (sl_contender_classes (contender), &classes));
+      g_array_unref (sl_class_score_figures (sl_evaluated_model_classes (contender), &classes));
       return classes.pictures > 0 ? (gdouble) classes.right / classes.pictures : 0;
     case SL_TRUTH_CELLS:
-      g_array_unref (sl_cell_score_figures (sl_contender_cells (contender), &cells, &right));
+      g_array_unref (sl_cell_score_figures (sl_evaluated_model_cells (contender), &cells, &right));
       return isnan (cells.iou) ? 0 : cells.iou;
     default:
-      g_array_unref (sl_object_score_figures (sl_contender_objects (contender, SL_MEASURE_BOXES), &objects));
+      g_array_unref (sl_object_score_figures (sl_evaluated_model_objects (contender, SL_MEASURE_BOXES), &objects));
       return isnan (objects.ap50) ? 0 : objects.ap50;
   }
 }
 
 static gboolean
-run_samples (const SlFitTruth *truth, SlContender *contender, GError **error)
+run_samples (const SlFitTruth *truth, SlEvaluatedModel *contender, GError **error)
 {
-  g_autoptr (SlDataset) dataset = sl_dataset_new (truth->path, sl_contender_kind (contender), NULL, error);
-  if (dataset == NULL || !sl_contender_learn (contender, dataset, error))
+  g_autoptr (SlDataset) dataset = sl_dataset_new (truth->path, sl_evaluated_model_kind (contender), NULL, error);
+  if (dataset == NULL || !sl_evaluated_model_learn (contender, dataset, error))
     return FALSE;
-  g_autoptr (SlPictures) pictures = sl_contender_pictures (contender, "fit", truth->spawner);
+  g_autoptr (SlPictures) pictures = sl_evaluated_model_pictures (contender, "fit", truth->spawner);
   const guint all = dataset->samples->len, n = MIN (all, truth->most);
   for (guint i = 0; i < n && !sl_interrupted (); i++) {
     const SlSample *sample = &g_array_index (dataset->samples, SlSample, (guint64) i * all / n);
     const void *tensor = sl_pictures_load (pictures, sample->input);
-    if (tensor != NULL && !sl_contender_run (contender, pictures, sample, tensor, error))
+    if (tensor != NULL && !sl_evaluated_model_run (contender, pictures, sample, tensor, error))
       return FALSE;
   }
   return !sl_interrupted ();
@@ -63,7 +63,7 @@ evaluate (const SlFitTruth *truth, SlReading *reading, GError **error)
   }
   options.colour = (char *) sl_colour_name (reading->colour);
   options.fit = (char *) sl_fit_name (reading->fit);
-  g_autoptr (SlContender) contender = sl_contender_new (truth->model, &options, THRESHOLD, error);
+  g_autoptr (SlEvaluatedModel) contender = sl_evaluated_model_new (truth->model, &options, THRESHOLD, error);
   if (contender == NULL || !run_samples (truth, contender, error))
     return FALSE;
   reading->truth = figure_of (contender);

@@ -11,8 +11,8 @@
 #include "core/base/xxh64.h"
 #include "sightline/error.h"
 
-#define MOST_SHARDS 1000000
-#define MOST_LINE 65536
+#define MAX_SHARDS 1000000
+#define MAX_LINE 65536
 
 struct _SlListing
 {
@@ -28,9 +28,9 @@ read_number (const char **text, guint *number)
 {
   guint64 value = 0;
   const char *at = *text;
-  for (; g_ascii_isdigit (*at) && value <= MOST_SHARDS; at++)
+  for (; g_ascii_isdigit (*at) && value <= MAX_SHARDS; at++)
     value = 10 * value + (guint64) g_ascii_digit_value (*at);
-  const gboolean good = at > *text && value <= MOST_SHARDS;
+  const gboolean good = at > *text && value <= MAX_SHARDS;
   *text = at;
   *number = (guint) value;
   return good;
@@ -47,7 +47,7 @@ sl_shard_parse (SlShard *shard, const char *text, GError **error)
       && shard->index <= shard->n)
     return TRUE;
   g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "--shard %s: expected I/N, the I-th of N shares, from 1/N to N/N with N up to %d", text,
-               MOST_SHARDS);
+               MAX_SHARDS);
   return FALSE;
 }
 
@@ -103,7 +103,7 @@ read_line (SlListing *self, gboolean *more, GError **error)
   while ((c = getc_unlocked (self->file)) != EOF && c != '\n') {
     if (c == '\0')
       return refuse (self, "has a zero byte: expected a name a line, as find -print writes them", error);
-    if (self->line->len == MOST_LINE)
+    if (self->line->len == MAX_LINE)
       return refuse (self, "is longer than 65536 bytes: expected a name a line", error);
     g_string_append_c (self->line, (char) c);
   }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * `sightline predict`: pictures, videos, cameras and URIs through a model, from the command line or a list. The model is loaded before the first source is
- * touched; a source that fails is reported and the rest goes on. Sources are decoded in another process (remote_frames.h), which is
+ * touched; a source that fails is reported and the rest goes on. Sources are decoded in another process (decoder_client.h), which is
  * forked before anything else is done.
  */
 #include <gst/gst.h>
@@ -20,7 +20,7 @@
 #include "tools/predict/inputs.h"
 #include "tools/predict/listing.h"
 #include "tools/predict/output.h"
-#include "tools/predict/remote_frames.h"
+#include "tools/predict/decoder_client.h"
 #include "tools/predict/spawner.h"
 #include "tools/predict/model_pipeline.h"
 #include "tools/predict/progress.h"
@@ -61,7 +61,7 @@ is_moving (GstSample *frame)
 typedef struct
 {
   SlFramePredictor *predictor;
-  SlRemoteFrames *frames;
+  SlDecoderClient *frames;
   const SlShard *shard;
   GPtrArray *inputs; /* (element-type SlInput): of the command line, or of a line of the list */
   SlListing *list;   /* (nullable): in place of the command line's */
@@ -135,9 +135,9 @@ predict_frames (Run *run, const SlInput *input, GError **error)
   GstSample *frame;
   SlPredictionView prediction = { .source = written_name (run, input) };
   sl_progress_start (&progress);
-  while (problem == NULL && (!run->done || run->output != NULL) && (frame = sl_remote_frames_next (run->frames, &problem)) != NULL) {
+  while (problem == NULL && (!run->done || run->output != NULL) && (frame = sl_decoder_client_next (run->frames, &problem)) != NULL) {
     if (predict_frame (run, frame, input, &prediction, &progress, &problem) && sl_progress_due (&progress))
-      sl_progress_show (&progress, input->name, prediction.timestamp, sl_remote_frames_duration (run->frames));
+      sl_progress_show (&progress, input->name, prediction.timestamp, sl_decoder_client_duration (run->frames));
     gst_sample_unref (frame);
   }
   sl_progress_hide (&progress);
@@ -151,13 +151,13 @@ predict_frames (Run *run, const SlInput *input, GError **error)
 static gboolean
 predict_input (Run *run, const SlInput *input, GError **error)
 {
-  if (!sl_remote_frames_open (run->frames, input, error))
+  if (!sl_decoder_client_open (run->frames, input, error))
     return error == NULL || *error == NULL;
   sl_frame_predictor_begin (run->predictor);
   if (run->drawer != NULL)
     sl_drawer_next_source (run->drawer);
   const gboolean good = predict_frames (run, input, error);
-  sl_remote_frames_close (run->frames);
+  sl_decoder_client_close (run->frames);
   return good;
 }
 
@@ -169,9 +169,9 @@ take_style (Run *run, const char *path, GError **error)
   g_autoptr (GPtrArray) styles = sl_inputs_new ((char **) arguments);
   g_autoptr (GError) problem = NULL;
   g_autoptr (GstSample) picture = NULL;
-  if (sl_remote_frames_open (run->frames, styles->pdata[0], &problem)) {
-    picture = sl_remote_frames_next (run->frames, &problem);
-    sl_remote_frames_close (run->frames);
+  if (sl_decoder_client_open (run->frames, styles->pdata[0], &problem)) {
+    picture = sl_decoder_client_next (run->frames, &problem);
+    sl_decoder_client_close (run->frames);
   }
   if (picture != NULL) {
     sl_frame_predictor_set_style (run->predictor, picture);
@@ -330,8 +330,8 @@ load_and_predict (const Options *options, SlSpawner *spawner, Run *run)
   const SlFramePredictorOptions how = { &options->model,  options->threshold,       options->top,   options->filter,
                                         options->classes, choose_reading (options), options->tiles, options->style_model };
   g_autoptr (GError) bad_model = NULL;
-  g_autoptr (SlRemoteFrames) frames = sl_remote_frames_new (spawner, options->timeout, " (--timeout)", tell_note);
-  sl_remote_frames_prepare (frames);
+  g_autoptr (SlDecoderClient) frames = sl_decoder_client_new (spawner, options->timeout, " (--timeout)", tell_note);
+  sl_decoder_client_prepare (frames);
   g_autoptr (SlFramePredictor) predictor = sl_frame_predictor_new (&how, &bad_model);
   g_autoptr (SlDrawer) drawer = predictor != NULL && options->draw != NULL ? sl_drawer_new (options->draw, &bad_model) : NULL;
   if (bad_model != NULL) {

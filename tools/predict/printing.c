@@ -5,11 +5,11 @@
  */
 #include "tools/predict/printing.h"
 
-#include "core/base/show.h"
+#include "core/base/printable.h"
 #include "tools/predict/rows.h"
 
 /* Values of a vector that are printed one a line. */
-#define MOST_VALUE_ROWS 16
+#define MAX_VALUE_ROWS 16
 
 #define NS_PER_MS G_GUINT64_CONSTANT (1000000)
 
@@ -28,7 +28,7 @@ write_heading (SlReport *report, const SlPredictionView *prediction, gboolean mo
   report->headed = TRUE;
   report->moving = moving;
   report->boxes = prediction->n_objects > 0;
-  g_autofree char *source = sl_show_message (prediction->source);
+  g_autofree char *source = sl_printable_message (prediction->source);
   g_string_append_printf (report->line, "%s (%dx%d)", source, prediction->width, prediction->height);
   write_line (report);
 }
@@ -72,7 +72,7 @@ begin_row (SlReport *report, const SlPredictionView *prediction, gboolean box, d
 static void
 end_row (SlReport *report, const char *label)
 {
-  g_autofree char *shown = sl_show (label, SL_SHOW_LABEL);
+  g_autofree char *shown = sl_printable (label, SL_SHOW_LABEL);
   g_string_append_printf (report->line, "  %s", shown);
   write_line (report);
 }
@@ -81,7 +81,7 @@ end_row (SlReport *report, const char *label)
 static void
 end_read_row (SlReport *report, const SlObjectView *object)
 {
-  g_autofree char *label = sl_show (object->label, SL_SHOW_LABEL), *symbology = sl_show (object->code->symbology, SL_SHOW_LABEL);
+  g_autofree char *label = sl_printable (object->label, SL_SHOW_LABEL), *symbology = sl_printable (object->code->symbology, SL_SHOW_LABEL);
   g_string_append_printf (report->line, "  %s  %s ", label, symbology);
   sl_code_append_text (report->line, object->code, SL_SHOW_NAME);
   write_line (report);
@@ -103,15 +103,15 @@ static void
 print_vector (SlReport *report, const SlPredictionView *prediction)
 {
   const SlVector *vector = &prediction->vector;
-  const gboolean short_enough = vector->n > 0 && !vector->is_embedding && vector->n <= MOST_VALUE_ROWS;
+  const gboolean short_enough = vector->n > 0 && !vector->is_embedding && vector->n <= MAX_VALUE_ROWS;
   if (short_enough && report->rows == 0) {
     g_string_append_printf (report->line, "%s       value  name", report->moving ? "    frame          time" : "");
     write_line (report);
   }
   for (guint i = 0; i < vector->n && short_enough; i++) {
     g_autofree char *place = g_strdup_printf ("%u", i);
-    g_autofree char *name = sl_show (vector->names != NULL ? vector->names[i] : place, SL_SHOW_LABEL);
-    g_autofree char *unit = sl_show (vector->units != NULL ? vector->units[i] : "", SL_SHOW_LABEL);
+    g_autofree char *name = sl_printable (vector->names != NULL ? vector->names[i] : place, SL_SHOW_LABEL);
+    g_autofree char *unit = sl_printable (vector->units != NULL ? vector->units[i] : "", SL_SHOW_LABEL);
     report->rows++;
     if (report->moving)
       append_time (report->line, prediction);
@@ -135,7 +135,7 @@ print_outputs (SlReport *report, const SlPredictionView *prediction)
 {
   for (guint i = 0; i < prediction->outputs.n; i++) {
     const SlTensorInfo *info = &prediction->outputs.infos[i];
-    g_autofree char *name = sl_show (info->name != NULL ? info->name : "", SL_SHOW_LABEL), *shape = sl_tensor_infos_describe (info, 1);
+    g_autofree char *name = sl_printable (info->name != NULL ? info->name : "", SL_SHOW_LABEL), *shape = sl_tensor_infos_describe (info, 1);
     report->rows++;
     if (report->moving)
       append_time (report->line, prediction);

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "core/base/show.h"
+#include "core/base/printable.h"
 
 #define FIRST_AFTER G_USEC_PER_SEC
 #define INTERVAL (G_USEC_PER_SEC / 5)
@@ -33,7 +33,7 @@ void
 sl_progress_show (SlProgress *progress, const char *name, guint64 position, guint64 duration)
 {
   double seconds = (double) (progress->shown - progress->started) / G_USEC_PER_SEC;
-  g_autofree char *shown = sl_show_message (name);
+  g_autofree char *shown = sl_printable_message (name);
   fprintf (stderr, "\r\033[K%s: frame %" G_GUINT64_FORMAT ", %.1f frames/s", shown, progress->frames,
            (double) progress->frames / MAX (seconds, 1e-3));
   if (duration > 0)

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "core/base/json.h"
-#include "core/base/show.h"
+#include "core/base/printable.h"
 #include "sightline/error.h"
 
 void

@@ -9,7 +9,7 @@
 #include "tools/frames.h"
 #include "tools/predict/inputs.h"
 #include "tools/predict/slots.h"
-#include "tools/predict/turner.h"
+#include "tools/predict/orient.h"
 #include "tools/predict/wire.h"
 
 #define WAIT_MS 50
@@ -19,7 +19,7 @@ typedef struct
 {
   int socket;
   SlSlots slots;
-  SlTurner *turner;
+  SlOrient *turner;
   SlFrames *frames; /* (nullable): the source at hand */
   guint wanted;     /* frames that may be sent */
   guint moves;      /* of the source when progress was last told */
@@ -94,7 +94,7 @@ send_frame (Server *server, GstSample *frame, GError **error)
 {
   SlWire message = { .kind = SL_WIRE_FRAME, .time = stream_time (frame), .duration = GST_BUFFER_DURATION (gst_sample_get_buffer (frame)) };
   int file;
-  GstSample *upright = sl_turner_run (server->turner, frame, sl_frames_orientation (frame), error);
+  GstSample *upright = sl_orient_run (server->turner, frame, sl_frames_orientation (frame), error);
   const gboolean written = upright != NULL && sl_slots_write (&server->slots, upright, &message.number, &file, error);
   if (written) {
     g_autofree char *caps = gst_caps_to_string (gst_sample_get_caps (upright));
@@ -158,7 +158,7 @@ sl_server_run (int socket)
   Server server = { .socket = socket };
   sl_elements_init (NULL, NULL);
   sl_elements_register_static ();
-  server.turner = sl_turner_new ();
+  server.turner = sl_orient_new ();
   gboolean going = tell (&server, SL_WIRE_READY, NULL);
   while (going) {
     const gboolean busy = server.frames != NULL && server.wanted > 0;

@@ -16,7 +16,7 @@
 #include "tools/frames.h"
 #include "tools/interrupt.h"
 #include "tools/options.h"
-#include "tools/predict/remote_frames.h"
+#include "tools/predict/decoder_client.h"
 #include "tools/quantize/making.h"
 #include "tools/quantize/pictures.h"
 #include "tools/quantize/pipeline.h"
@@ -29,8 +29,8 @@
 #define KEPT_BACK 5
 /* Frames that have to be there, and those that may be kept, as many and as large together. */
 #define LEAST 10
-#define MOST_KEPT 100
-#define MOST_BYTES ((gsize) 128 << 20)
+#define MAX_KEPT 100
+#define MAX_BYTES ((gsize) 128 << 20)
 /* A camera is asked for a frame when one is due, and not before; us. */
 #define NAP 20000
 /* How much a frame may come before it is due: time stamps are rounded; us. */
@@ -38,7 +38,7 @@
 /* What the first frame may take beyond it, too; us. */
 #define FIRST_FRAME (TIMEOUT * (gint64) G_USEC_PER_SEC)
 /* What reading a file may take beyond the time that it shows; us. */
-#define MOST_TIME (3600 * (gint64) G_USEC_PER_SEC)
+#define MAX_TIME (3600 * (gint64) G_USEC_PER_SEC)
 
 typedef struct
 {
@@ -54,7 +54,7 @@ typedef struct
  *  both is NULL. */
 typedef struct
 {
-  SlRemoteFrames *remote;
+  SlDecoderClient *remote;
   SlFrames *own;
   char *name;
   SlInputKind kind;
@@ -150,7 +150,7 @@ thin_out (Job *job, GError **error)
 static gboolean
 keep (Job *job, const void *tensor, GError **error)
 {
-  const guint most = (guint) CLAMP (MOST_BYTES / (job->elements * sizeof (guint16)), 2, MOST_KEPT);
+  const guint most = (guint) CLAMP (MAX_BYTES / (job->elements * sizeof (guint16)), 2, MAX_KEPT);
   if (job->candidates++ % job->step != 0)
     return learn (job, tensor, error);
   g_ptr_array_add (job->kept, shorten (job, tensor));
@@ -182,20 +182,20 @@ static void
 source_clear (Source *source)
 {
   if (source->remote != NULL)
-    sl_remote_frames_close (source->remote);
-  g_clear_pointer (&source->remote, sl_remote_frames_free);
+    sl_decoder_client_close (source->remote);
+  g_clear_pointer (&source->remote, sl_decoder_client_free);
   g_clear_pointer (&source->own, sl_frames_close);
   g_free (source->name);
 }
 
-/* (transfer full) (nullable): as sl_remote_frames_until(). */
+/* (transfer full) (nullable): as sl_decoder_client_until(). */
 static GstSample *
 next_frame (Source *source, gint64 deadline, GError **error)
 {
   GstSample *sample = NULL;
   SlFramesStatus status = SL_FRAMES_NOTHING;
   if (source->remote != NULL)
-    return sl_remote_frames_until (source->remote, deadline, error);
+    return sl_decoder_client_until (source->remote, deadline, error);
   while (status == SL_FRAMES_NOTHING && !sl_interrupted () && g_get_monotonic_time () < deadline) {
     status = sl_frames_pull (source->own, NAP / 1000, &sample, error);
     g_autofree char *note = sl_frames_take_note (source->own, FALSE);
@@ -229,7 +229,7 @@ static gint64
 end_of (const Schedule *schedule)
 {
   if (schedule->kind == SL_INPUT_FILE)
-    return schedule->opened + schedule->length + MOST_TIME;
+    return schedule->opened + schedule->length + MAX_TIME;
   return schedule->first >= 0 ? schedule->first + schedule->length : schedule->opened + schedule->length + FIRST_FRAME;
 }
 
@@ -304,8 +304,8 @@ open_remote (Source *source, SlSpawner *spawner, const SlInput *input, GError **
 {
   source->name = g_strdup (input->name);
   source->kind = input->kind;
-  source->remote = sl_remote_frames_new (spawner, TIMEOUT, "", tell_note);
-  if (sl_remote_frames_open (source->remote, input, error))
+  source->remote = sl_decoder_client_new (spawner, TIMEOUT, "", tell_note);
+  if (sl_decoder_client_open (source->remote, input, error))
     return TRUE;
   g_prefix_error (error, "%s: ", input->name);
   return FALSE;

@@ -13,12 +13,12 @@
 #include "sightline/error.h"
 #include "tools/interrupt.h"
 
-#define MOST_SECONDS 30
+#define MAX_SECONDS 30
 #define POLL_INTERVAL_US 20000
 /* How often it is looked whether a process that was killed has ended: two seconds; one that waits for a broken disk may not. */
-#define MOST_POLLS_KILLED 100
+#define MAX_POLLS_KILLED 100
 /* What of a complaint is read. */
-#define MOST_COMPLAINT 1000
+#define MAX_COMPLAINT 1000
 
 /* In the new process: it does not outlive @data, the one that started it and may have ended by now. */
 static void
@@ -61,7 +61,7 @@ start (const char *model, const SlLimitOptions *limits, const char *const *more,
 static gboolean
 finish (GPid process, gboolean *late)
 {
-  const gint64 deadline = g_get_monotonic_time () + MOST_SECONDS * G_USEC_PER_SEC;
+  const gint64 deadline = g_get_monotonic_time () + MAX_SECONDS * G_USEC_PER_SEC;
   int status = 0;
   pid_t ended;
   while ((ended = waitpid (process, &status, WNOHANG)) == 0 || (ended < 0 && errno == EINTR)) {
@@ -72,7 +72,7 @@ finish (GPid process, gboolean *late)
   }
   if (ended == 0) {
     kill (process, SIGKILL);
-    for (guint i = 0; i < MOST_POLLS_KILLED && waitpid (process, &status, WNOHANG) == 0; i++)
+    for (guint i = 0; i < MAX_POLLS_KILLED && waitpid (process, &status, WNOHANG) == 0; i++)
       g_usleep (POLL_INTERVAL_US);
   }
   g_spawn_close_pid (process);
@@ -83,8 +83,8 @@ finish (GPid process, gboolean *late)
 static void
 take_complaint (int complaints, GError **error)
 {
-  char text[MOST_COMPLAINT + 1] = "";
-  const gssize n = pread (complaints, text, MOST_COMPLAINT, 0);
+  char text[MAX_COMPLAINT + 1] = "";
+  const gssize n = pread (complaints, text, MAX_COMPLAINT, 0);
   text[MAX (n, 0)] = '\0';
   text[strcspn (text, "\n")] = '\0';
   g_set_error (error, SL_ERROR, SL_ERROR_BACKEND, "%s", text[0] != '\0' ? text : "the process that draws failed");
@@ -105,7 +105,7 @@ draw (const char *model, const SlLimitOptions *limits, const char *const *more, 
   if (start (model, limits, more, path, to, file, &process, error)) {
     good = finish (process, &late);
     if (late)
-      g_set_error (error, SL_ERROR, SL_ERROR_BACKEND, "not done within %d seconds", MOST_SECONDS);
+      g_set_error (error, SL_ERROR, SL_ERROR_BACKEND, "not done within %d seconds", MAX_SECONDS);
     else if (!good && !sl_interrupted ())
       take_complaint (file, error);
   }

@@ -8,7 +8,7 @@
 #include <glib/gstdio.h>
 #include <math.h>
 
-#include "core/base/show.h"
+#include "core/base/printable.h"
 #include "tools/interrupt.h"
 #include "tools/predict/drawing.h"
 #include "tools/quantize/drawn.h"
@@ -31,7 +31,7 @@ static const char head[] =
 static void
 append_text (GString *out, const char *text)
 {
-  g_autofree char *shown = sl_show (text, SL_SHOW_MESSAGE), *escaped = g_markup_escape_text (shown, -1);
+  g_autofree char *shown = sl_printable (text, SL_SHOW_MESSAGE), *escaped = g_markup_escape_text (shown, -1);
   g_string_append (out, escaped);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* remote_frames.h decodes, the preprocessor's normaliser makes the tensor, as in a pipeline. */
+/* decoder_client.h decodes, the preprocessor's normaliser makes the tensor, as in a pipeline. */
 #include "tools/quantize/pictures.h"
 
 #include <gst/video/video.h>
@@ -10,7 +10,7 @@
 #include "sightline/error.h"
 #include "tools/command.h"
 #include "tools/interrupt.h"
-#include "tools/predict/remote_frames.h"
+#include "tools/predict/decoder_client.h"
 
 /* Seconds that a decoder may be without progress. */
 #define TIMEOUT 10
@@ -19,7 +19,7 @@ struct _SlPictures
 {
   const char *command;
   SlNormalizeSpec spec;
-  SlRemoteFrames *frames;
+  SlDecoderClient *frames;
   SlNormalizer *normalizer;
   void *tensor;
   gint width, height; /* of the picture that was loaded last */
@@ -31,7 +31,7 @@ sl_pictures_new (const char *command, SlSpawner *spawner, const SlNormalizeSpec 
   SlPictures *pictures = g_new0 (SlPictures, 1);
   pictures->command = command;
   pictures->spec = *spec;
-  pictures->frames = sl_remote_frames_new (spawner, TIMEOUT, "", NULL);
+  pictures->frames = sl_decoder_client_new (spawner, TIMEOUT, "", NULL);
   pictures->tensor = sl_tensor_buffer_new (tensor_bytes);
   return pictures;
 }
@@ -41,7 +41,7 @@ sl_pictures_free (SlPictures *pictures)
 {
   if (pictures == NULL)
     return;
-  sl_remote_frames_free (pictures->frames);
+  sl_decoder_client_free (pictures->frames);
   sl_normalizer_free (pictures->normalizer);
   sl_tensor_buffer_free (pictures->tensor);
   g_free (pictures);
@@ -85,11 +85,11 @@ sl_pictures_load (SlPictures *pictures, const SlInput *input)
 {
   g_autoptr (GError) error = NULL;
   gboolean good = FALSE;
-  if (sl_remote_frames_open (pictures->frames, input, &error)) {
-    GstSample *sample = sl_remote_frames_next (pictures->frames, &error);
+  if (sl_decoder_client_open (pictures->frames, input, &error)) {
+    GstSample *sample = sl_decoder_client_next (pictures->frames, &error);
     good = sample != NULL && normalize (pictures, sample, &error);
     g_clear_pointer (&sample, gst_sample_unref);
-    sl_remote_frames_close (pictures->frames);
+    sl_decoder_client_close (pictures->frames);
   }
   if (!good && !sl_interrupted ())
     sl_complain (pictures->command, "%s: %s", input->name, error != NULL ? error->message : "has no picture in it");

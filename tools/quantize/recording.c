@@ -9,7 +9,7 @@
 #include "tools/command.h"
 #include "tools/interrupt.h"
 #include "tools/predict/progress.h"
-#include "tools/predict/remote_frames.h"
+#include "tools/predict/decoder_client.h"
 
 /* Seconds that a source may be without progress. */
 #define TIMEOUT 10
@@ -17,12 +17,12 @@
 /* A camera whose timestamps stand still, or go back, gives a frame so often all the same; us. */
 #define CAMERA_PATIENCE (2 * G_USEC_PER_SEC)
 /* How long a camera, a pipe or a network may send nothing; a camera that starts anew takes less. Seconds. */
-#define MOST_SILENCE 60
+#define MAX_SILENCE 60
 /* Of a video. A day at 25 frames a second has fewer; and nobody waits for longer. */
-#define MOST_FRAMES 2500000
-#define MOST_TIME (3600 * (gint64) G_USEC_PER_SEC)
+#define MAX_FRAMES 2500000
+#define MAX_TIME (3600 * (gint64) G_USEC_PER_SEC)
 /* What all frames together may take. */
-#define MOST_BYTES (G_GUINT64_CONSTANT (1) << 30)
+#define MAX_BYTES (G_GUINT64_CONSTANT (1) << 30)
 
 typedef struct
 {
@@ -83,38 +83,38 @@ keep (Recording *r, GstSample *sample)
   g_ptr_array_add (r->frames, gst_sample_new (copy, gst_sample_get_caps (sample), NULL, NULL));
   r->bytes += gst_buffer_get_size (copy);
   gst_buffer_unref (copy);
-  if (!r->camera && r->frames->len > 1 && (r->frames->len >= 2 * r->wanted || r->bytes > MOST_BYTES))
+  if (!r->camera && r->frames->len > 1 && (r->frames->len >= 2 * r->wanted || r->bytes > MAX_BYTES))
     thin_out (r);
 }
 
 static gboolean
 is_full (const Recording *r)
 {
-  return r->camera && (r->frames->len >= r->wanted || r->bytes > MOST_BYTES);
+  return r->camera && (r->frames->len >= r->wanted || r->bytes > MAX_BYTES);
 }
 
 /* Whether no more of a video is read, although there is more. */
 static gboolean
 is_enough (const Recording *r)
 {
-  return !r->camera && (r->seen == MOST_FRAMES || g_get_monotonic_time () - r->started > MOST_TIME);
+  return !r->camera && (r->seen == MAX_FRAMES || g_get_monotonic_time () - r->started > MAX_TIME);
 }
 
-/* (transfer full) (nullable): as sl_remote_frames_next(), which waits for what is no file as long as it takes: this one does not. */
+/* (transfer full) (nullable): as sl_decoder_client_next(), which waits for what is no file as long as it takes: this one does not. */
 static GstSample *
-next_frame (const Recording *r, SlRemoteFrames *source, GError **error)
+next_frame (const Recording *r, SlDecoderClient *source, GError **error)
 {
-  const gint64 deadline = r->camera ? g_get_monotonic_time () + MOST_SILENCE * (gint64) G_USEC_PER_SEC : G_MAXINT64;
-  GstSample *sample = sl_remote_frames_until (source, deadline, error);
+  const gint64 deadline = r->camera ? g_get_monotonic_time () + MAX_SILENCE * (gint64) G_USEC_PER_SEC : G_MAXINT64;
+  GstSample *sample = sl_decoder_client_until (source, deadline, error);
   if (sample == NULL && *error == NULL && !sl_interrupted () && g_get_monotonic_time () >= deadline)
     g_set_error (error, SL_ERROR, SL_ERROR_OPEN, "no frame came for %d s, after %u of %u; check that it is switched on, and sends",
-                 MOST_SILENCE, r->frames->len, r->wanted);
+                 MAX_SILENCE, r->frames->len, r->wanted);
   return sample;
 }
 
 /* Looks at all frames of an open source, or as many as there may be. */
 static void
-look (Recording *r, SlRemoteFrames *source, const SlInput *input, GError **error)
+look (Recording *r, SlDecoderClient *source, const SlInput *input, GError **error)
 {
   SlProgress progress;
   GstSample *sample;
@@ -124,14 +124,14 @@ look (Recording *r, SlRemoteFrames *source, const SlInput *input, GError **error
     if (is_due (r, sample))
       keep (r, sample);
     if (sl_progress_due (&progress))
-      sl_progress_show (&progress, input->name, GST_CLOCK_TIME_IS_VALID (at) ? at : 0, sl_remote_frames_duration (source));
+      sl_progress_show (&progress, input->name, GST_CLOCK_TIME_IS_VALID (at) ? at : 0, sl_decoder_client_duration (source));
     gst_sample_unref (sample);
   }
   sl_progress_hide (&progress);
   if (is_enough (r))
     sl_complain ("quantize",
                  "%s: only its first %" G_GUINT64_FORMAT " frames are looked at: it has more than %d, or takes more than an hour",
-                 input->name, r->seen, MOST_FRAMES);
+                 input->name, r->seen, MAX_FRAMES);
 }
 
 /* (transfer full): @n of @frames at most, evenly: up to twice as many are left of a video. */
@@ -149,16 +149,16 @@ GPtrArray *
 sl_recording_new (SlSpawner *spawner, const SlInput *input, guint n, GError **error)
 {
   g_autoptr (GPtrArray) frames = g_ptr_array_new_with_free_func (sample_free);
-  g_autoptr (SlRemoteFrames) source = sl_remote_frames_new (spawner, TIMEOUT, "", tell_note);
+  g_autoptr (SlDecoderClient) source = sl_decoder_client_new (spawner, TIMEOUT, "", tell_note);
   g_autoptr (GError) reason = NULL;
   Recording r = { .frames = frames, .wanted = n, .step = 1, .camera = input->kind != SL_INPUT_FILE };
   r.started = g_get_monotonic_time ();
-  if (!sl_remote_frames_open (source, input, error)) {
+  if (!sl_decoder_client_open (source, input, error)) {
     g_prefix_error (error, "%s: ", input->name);
     return NULL;
   }
   look (&r, source, input, &reason);
-  sl_remote_frames_close (source);
+  sl_decoder_client_close (source);
   if (sl_interrupted ())
     return NULL;
   if (reason != NULL || frames->len == 0) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Log lines of `sightline run`. Messages, which may come from the network, reach terminal and journal as sl_show_message() makes them. */
+/* Log lines of `sightline run`. Messages, which may come from the network, reach terminal and journal as sl_printable_message() makes them. */
 #include "tools/run/log.h"
 
 #include <stdio.h>
@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "core/base/show.h"
+#include "core/base/printable.h"
 #include "core/base/json.h"
 
 static gboolean json, journal;
@@ -115,7 +115,7 @@ sl_run_log (SlLogLevel level, const char *pipeline, const char *event, const cha
   va_start (args, format);
   g_autofree char *message = g_strdup_vprintf (format, args);
   va_end (args);
-  g_autofree char *shown = sl_show_message (message);
+  g_autofree char *shown = sl_printable_message (message);
   g_autofree char *line = json ? json_line (level, pipeline, event, shown) : text_line (level, pipeline, shown);
   sl_run_log_raw (line);
   if (listen_line != NULL)

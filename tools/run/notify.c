@@ -14,7 +14,7 @@
 #include "tools/run/log.h"
 
 /* Bytes that wait for a service manager that does not read. */
-#define MOST_UNTOLD 4096
+#define MAX_UNTOLD 4096
 
 static gboolean
 fail (const char *path, int number, GError **error)
@@ -83,7 +83,7 @@ sl_manager_tell (SlManager *manager, const char *state)
 {
   if (manager->untold == NULL)
     manager->untold = g_string_new (NULL);
-  if (manager->untold->len > MOST_UNTOLD)
+  if (manager->untold->len > MAX_UNTOLD)
     return;
   if (manager->untold->len > 0)
     g_string_append_c (manager->untold, '\n');

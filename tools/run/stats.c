@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "core/base/json.h"
-#include "core/base/show.h"
+#include "core/base/printable.h"
 #include "tools/run/figures.h"
 #include "tools/run/log.h"
 
@@ -86,7 +86,7 @@ append_json (GString *out, SlWorker *worker, const SlFigures *figures)
 static void
 append_row (GString *out, SlWorker *worker, const SlFigures *figures)
 {
-  g_autofree char *name = sl_show (sl_worker_name (worker), 16);
+  g_autofree char *name = sl_printable (sl_worker_name (worker), 16);
   g_string_append_printf (out, "%-16s %-8s %7.1f %7.1f %8" G_GUINT64_FORMAT, name, sl_worker_state_name (sl_worker_state (worker)),
                           figures->fps_in, figures->fps_out, figures->dropped);
   for (guint s = 0; s < SL_N_STAGES; s++)

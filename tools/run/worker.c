@@ -13,7 +13,7 @@
 
 #include "core/base/backoff.h"
 #include "core/base/redact.h"
-#include "core/base/show.h"
+#include "core/base/printable.h"
 #include "pipelines/description/build.h"
 #include "pipelines/supervise/bus.h"
 #include "pipelines/supervise/cameras.h"
@@ -30,7 +30,7 @@
 #define STOP_TIMEOUT (10 * G_USEC_PER_SEC)
 /* Until a failure in the same words has black boxes again: a pipeline that fails each minute would replace all that are kept. */
 #define SAME_FAILURE (600 * G_USEC_PER_SEC)
-#define MOST_FAILURES 64
+#define MAX_FAILURES 64
 
 typedef enum
 {
@@ -138,7 +138,7 @@ write_boxes (SlWorker *worker, const char *message)
     return;
   if (sl_run_boxes_dump (worker->pipeline, message, NULL) == 0)
     return;
-  if (g_hash_table_size (worker->boxed) >= MOST_FAILURES)
+  if (g_hash_table_size (worker->boxed) >= MAX_FAILURES)
     g_hash_table_remove_all (worker->boxed);
   g_hash_table_insert (worker->boxed, g_steal_pointer (&words), g_memdup2 (&now, sizeof now));
 }
@@ -423,7 +423,7 @@ sl_worker_new (const char *path, GHashTable *parameters, const SlWorkerOptions *
   }
   SlWorker *worker = g_new0 (SlWorker, 1);
   worker->path = g_strdup (path);
-  worker->name = sl_show (description->name, SL_SHOW_NAME);
+  worker->name = sl_printable (description->name, SL_SHOW_NAME);
   worker->parameters = g_hash_table_ref (parameters);
   worker->options = options;
   worker->description = description;

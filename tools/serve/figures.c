@@ -7,7 +7,7 @@
 #include "core/base/percentile.h"
 
 /* Anyone may call himself another client with each request. */
-#define MOST_CLIENTS 4096
+#define MAX_CLIENTS 4096
 
 const char *
 sl_serve_stage_name (SlServeStage stage)
@@ -32,7 +32,7 @@ void
 sl_serve_figures_asked (SlServeFigures *figures, const char *client, gint64 now)
 {
   gint64 *seen = g_hash_table_lookup (figures->clients, client);
-  if (seen == NULL && g_hash_table_size (figures->clients) < MOST_CLIENTS) {
+  if (seen == NULL && g_hash_table_size (figures->clients) < MAX_CLIENTS) {
     seen = g_new (gint64, 1);
     g_hash_table_insert (figures->clients, g_strdup (client), seen);
   }

@@ -11,7 +11,7 @@
 #include "tools/run/log.h"
 
 /* Of --batch auto. */
-#define MOST_AUTO 16
+#define MAX_AUTO 16
 
 /* What one computing thread has of each model. @outputs: of each request of a batch */
 typedef struct
@@ -51,14 +51,14 @@ free_job (Job *job)
 
 /* The model's batches: of @batch requests, of as many as is fastest with 0. FALSE with @error set where they were asked for, by number, and cannot be. */
 static gboolean
-open_batch (Bench *bench, SlServed *served, guint batch, gboolean by_number, gboolean first, GError **error)
+open_batch (Bench *bench, SlServedModel *served, guint batch, gboolean by_number, gboolean first, GError **error)
 {
   g_autoptr (GError) reason = NULL;
   gdouble batch_ms, single_ms;
   bench->most = 1;
   if (batch == 1)
     return TRUE;
-  bench->batch = batch == 0 ? sl_batch_session_new_best (served->model, bench->session, MOST_AUTO, &reason)
+  bench->batch = batch == 0 ? sl_batch_session_new_best (served->model, bench->session, MAX_AUTO, &reason)
                             : sl_batch_session_new (served->model, bench->session, batch, &reason);
   if (bench->batch == NULL && !by_number) {
     sl_run_log (SL_LOG_INFO, served->name, "batch", "%sframes are computed one by one: %s",
@@ -79,7 +79,7 @@ open_batch (Bench *bench, SlServed *served, guint batch, gboolean by_number, gbo
 }
 
 static gboolean
-open_bench (Bench *bench, SlServed *served, const SlServeSettings *settings, gboolean first, GError **error)
+open_bench (Bench *bench, SlServedModel *served, const SlServeSettings *settings, gboolean first, GError **error)
 {
   const guint batch = first ? settings->batch : served->batch;
   bench->session = sl_session_new (sl_model_graph (served->model), settings->threads, error);
@@ -103,7 +103,7 @@ new_job (SlServeWorker *worker, const SlServeSettings *settings, gboolean first,
   job->worker = worker;
   job->benches = g_new0 (Bench, worker->models->len);
   for (guint i = 0; i < worker->models->len; i++) {
-    SlServed *served = g_ptr_array_index (worker->models, i);
+    SlServedModel *served = g_ptr_array_index (worker->models, i);
     if (!open_bench (&job->benches[i], served, settings, first, error)) {
       job->benches[i].most = job->benches[i].outputs != NULL ? job->benches[i].most : 0;
       free_job (job);
@@ -142,7 +142,7 @@ answer_one (SlServeWorker *worker, const SlWork *work, void *const *outputs, con
 }
 
 static Bench *
-find_bench (const Job *job, const SlServed *served)
+find_bench (const Job *job, const SlServedModel *served)
 {
   guint index = 0;
   g_ptr_array_find (job->worker->models, served, &index);
@@ -153,7 +153,7 @@ find_bench (const Job *job, const SlServed *served)
 static gboolean
 run_batch (const Job *job, Bench *bench, SlWork *const *works, guint n)
 {
-  SlServed *served = works[0]->served;
+  SlServedModel *served = works[0]->served;
   SlBatchItem items[SL_MAX_BATCH];
   if (n == 1)
     return FALSE;
@@ -242,7 +242,7 @@ take_works (Job *job, SlWork **works)
   SlServeWorker *worker = job->worker;
   GList *links[SL_MAX_BATCH];
   const Bench *bench = NULL;
-  const SlServed *served = NULL;
+  const SlServedModel *served = NULL;
   const gint64 now = g_get_monotonic_time ();
   guint n = 0;
   for (GList *link = worker->queue.head, *next; link != NULL && (n == 0 || n < bench->most); link = next) {

@@ -27,7 +27,7 @@ model_free (gpointer data)
 
 /* Under the worker's lock. */
 static SlServeModel *
-model_new (SlServed *served, const SlServeModel *before, gint64 now, gdouble seconds)
+model_new (SlServedModel *served, const SlServeModel *before, gint64 now, gdouble seconds)
 {
   SlServeModel *model = g_new0 (SlServeModel, 1);
   model->name = g_strdup (served->name);

@@ -165,20 +165,20 @@ find_prefix (const SlMqttAccess *access)
 static GPtrArray *
 load_models (const Options *o, GStrv arguments, const char *prefix)
 {
-  g_autoptr (GPtrArray) models = g_ptr_array_new_with_free_func ((GDestroyNotify) sl_served_free);
+  g_autoptr (GPtrArray) models = g_ptr_array_new_with_free_func ((GDestroyNotify) sl_served_model_free);
   const SlContractOverrides overrides = sl_model_options_overrides (&o->model);
   const SlModelLoadOptions options = sl_limit_options_load (&o->model.limits, TRUE);
   for (guint i = 0; arguments[i] != NULL; i++) {
     g_autoptr (GError) error = NULL;
-    SlServed *served = sl_served_new (arguments[i], prefix, &overrides, &options, &error);
+    SlServedModel *served = sl_served_model_new (arguments[i], prefix, &overrides, &options, &error);
     if (served == NULL) {
       sl_complain ("serve", "%s", error->message);
       return NULL;
     }
     for (guint k = 0; k < models->len; k++)
-      if (g_str_equal (((SlServed *) g_ptr_array_index (models, k))->name, served->name)) {
+      if (g_str_equal (((SlServedModel *) g_ptr_array_index (models, k))->name, served->name)) {
         sl_complain ("serve", "two models are called %s: name one, as NAME=FILE", served->name);
-        sl_served_free (served);
+        sl_served_model_free (served);
         return NULL;
       }
     g_ptr_array_add (models, served);

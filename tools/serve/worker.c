@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "core/base/json.h"
-#include "core/base/show.h"
+#include "core/base/printable.h"
 #include "config.h"
 #include "pipelines/remote/topics.h"
 #include "sightline/error.h"
@@ -26,7 +26,7 @@
 /* Of a packet beside the tensors. */
 #define PACKET_ROOM 65536
 /* Messages of a kind about requests that are none. */
-#define MOST_COMPLAINTS 20
+#define MAX_COMPLAINTS 20
 
 /* Messages of strangers about themselves: some are told, so that a flood fills no log. */
 void
@@ -35,8 +35,8 @@ sl_serve_complain_some (SlServeWorker *self, const char *name, const char *text)
   g_mutex_lock (&self->lock);
   const guint n = ++self->complaints;
   g_mutex_unlock (&self->lock);
-  if (n <= MOST_COMPLAINTS)
-    sl_run_log (SL_LOG_WARNING, name, "trouble", "%s%s", text, n == MOST_COMPLAINTS ? " (further ones are counted only)" : "");
+  if (n <= MAX_COMPLAINTS)
+    sl_run_log (SL_LOG_WARNING, name, "trouble", "%s%s", text, n == MAX_COMPLAINTS ? " (further ones are counted only)" : "");
 }
 
 static void
@@ -60,7 +60,7 @@ write_report (SlServeWorker *self)
   sl_json_append_string (json, self->name);
   g_string_append (json, ",\"models\":[");
   for (guint i = 0; i < self->models->len; i++) {
-    const SlServed *served = g_ptr_array_index (self->models, i);
+    const SlServedModel *served = g_ptr_array_index (self->models, i);
     g_string_append_printf (json, "%s{\"name\":", i > 0 ? "," : "");
     sl_json_append_string (json, served->name);
     g_string_append_printf (json, ",\"hash\":\"%s\",\"answered\":%" G_GUINT64_FORMAT "}", served->hash, served->figures.answered);
@@ -112,7 +112,7 @@ static void
 set_shares (SlServeWorker *self, gboolean join)
 {
   for (guint i = 0; i < self->models->len; i++) {
-    const SlServed *served = g_ptr_array_index (self->models, i);
+    const SlServedModel *served = g_ptr_array_index (self->models, i);
     if (join)
       sl_broker_subscribe (self->broker, served->share_topic);
     else
@@ -135,7 +135,7 @@ static void
 announce (SlServeWorker *self)
 {
   for (guint i = 0; i < self->models->len; i++) {
-    SlServed *served = g_ptr_array_index (self->models, i);
+    SlServedModel *served = g_ptr_array_index (self->models, i);
     g_mutex_lock (&self->lock);
     const gboolean there = served->announced;
     served->announced = TRUE;
@@ -178,7 +178,7 @@ heard_report (SlServeWorker *self, const SlBrokerMessage *message)
 
 /* A contract that the broker keeps, ours or another's. */
 static void
-heard_contract (SlServeWorker *self, SlServed *served, const SlBrokerMessage *message)
+heard_contract (SlServeWorker *self, SlServedModel *served, const SlBrokerMessage *message)
 {
   g_autoptr (GError) error = NULL;
   char hash[SL_REMOTE_HASH];
@@ -194,7 +194,7 @@ heard_contract (SlServeWorker *self, SlServed *served, const SlBrokerMessage *me
     served->announced = !too_many && !(joining && self->replace);
   g_mutex_unlock (&self->lock);
   if (same && too_many) {
-    sl_served_announce_less (served, encodings);
+    sl_served_model_announce_less (served, encodings);
     if (!joining)
       announce (self);
   }
@@ -211,17 +211,17 @@ heard_contract (SlServeWorker *self, SlServed *served, const SlBrokerMessage *me
 
 /* Whether @topic is one of @served's requests, of whichever user. */
 static gboolean
-is_work (const SlServed *served, const char *topic)
+is_work (const SlServedModel *served, const char *topic)
 {
   const gsize length = strlen (served->work_topic) - strlen ("+");
   return strncmp (topic, served->work_topic, length) == 0 && topic[length] != '\0' && strchr (topic + length, '/') == NULL;
 }
 
-static SlServed *
+static SlServedModel *
 find_served (SlServeWorker *self, const char *topic, gboolean *is_contract)
 {
   for (guint i = 0; i < self->models->len; i++) {
-    SlServed *served = g_ptr_array_index (self->models, i);
+    SlServedModel *served = g_ptr_array_index (self->models, i);
     *is_contract = strcmp (topic, served->contract_topic) == 0;
     if (*is_contract || is_work (served, topic))
       return served;
@@ -244,7 +244,7 @@ sl_serve_answer (SlServeWorker *self, const char *response, const void *correlat
 
 /* Whoever asks for the impossible is told so, where that may be told. */
 static void
-refuse (SlServeWorker *self, SlServed *served, const SlBrokerMessage *message, const char *sentence, gboolean of_encoding)
+refuse (SlServeWorker *self, SlServedModel *served, const SlBrokerMessage *message, const char *sentence, gboolean of_encoding)
 {
   gsize size;
   g_mutex_lock (&self->lock);
@@ -261,7 +261,7 @@ refuse (SlServeWorker *self, SlServed *served, const SlBrokerMessage *message, c
 
 /* What is already on its way when the queue is full is still taken, up to a bound. */
 static void
-take_work (SlServeWorker *self, SlServed *served, const SlBrokerMessage *message)
+take_work (SlServeWorker *self, SlServedModel *served, const SlBrokerMessage *message)
 {
   g_autoptr (GError) error = NULL;
   g_mutex_lock (&self->lock);
@@ -289,7 +289,7 @@ on_heard (gpointer user, const SlBrokerMessage *message)
 {
   SlServeWorker *self = user;
   gboolean is_contract = FALSE;
-  SlServed *served = find_served (self, message->topic, &is_contract);
+  SlServedModel *served = find_served (self, message->topic, &is_contract);
   if (strcmp (message->topic, self->report_topic) == 0)
     heard_report (self, message);
   else if (served != NULL && is_contract)
@@ -308,13 +308,13 @@ on_connected (SlBroker *broker, gpointer user)
   self->state = self->draining ? SL_SERVE_LEFT : SL_SERVE_JOINING;
   g_hash_table_remove_all (self->vital);
   for (guint i = 0; i < self->models->len; i++)
-    ((SlServed *) g_ptr_array_index (self->models, i))->announced = FALSE;
+    ((SlServedModel *) g_ptr_array_index (self->models, i))->announced = FALSE;
   g_cond_broadcast (&self->changed);
   g_mutex_unlock (&self->lock);
   const SlMqttTarget *target = sl_broker_target (broker);
   sl_run_log (SL_LOG_INFO, NULL, "connected", "connected to %s:%u as %s", target->host, target->port, self->name);
   for (guint i = 0; i < self->models->len; i++)
-    sl_broker_subscribe (broker, ((SlServed *) g_ptr_array_index (self->models, i))->contract_topic);
+    sl_broker_subscribe (broker, ((SlServedModel *) g_ptr_array_index (self->models, i))->contract_topic);
   sl_broker_subscribe (broker, self->report_topic);
   report (self, TRUE);
 }
@@ -371,7 +371,7 @@ most_bytes (SlServeWorker *self)
 {
   gsize most = SL_REMOTE_MAX_CONTRACT;
   for (guint i = 0; i < self->models->len; i++)
-    most = MAX (most, sl_remote_request_size (((SlServed *) g_ptr_array_index (self->models, i))->contract));
+    most = MAX (most, sl_remote_request_size (((SlServedModel *) g_ptr_array_index (self->models, i))->contract));
   return most + PACKET_ROOM;
 }
 
@@ -398,7 +398,7 @@ sl_serve_worker_new (const SlServeSettings *settings, GPtrArray *models, GError 
 {
   static const SlBrokerCalls calls = { on_connected, on_lost, on_denied, on_heard, on_confirmed, on_tick, unref_worker };
   SlServeWorker *self = g_new0 (SlServeWorker, 1);
-  const SlServed *first = g_ptr_array_index (models, 0);
+  const SlServedModel *first = g_ptr_array_index (models, 0);
   g_mutex_init (&self->lock);
   g_cond_init (&self->changed);
   g_queue_init (&self->queue);

@@ -5,7 +5,7 @@
 #ifndef SL_TOOLS_SERVE_WORKER_H
 #define SL_TOOLS_SERVE_WORKER_H
 
-#include "tools/serve/served.h"
+#include "tools/serve/served_model.h"
 
 G_BEGIN_DECLS
 
@@ -40,7 +40,7 @@ typedef struct
 /** SL_SERVE_EXAMPLE: a location, for messages. */
 #define SL_SERVE_EXAMPLE "mqtt://localhost/models"
 
-/** sl_serve_worker_new: starts to serve @models (of SlServed), which it holds a reference to. */
+/** sl_serve_worker_new: starts to serve @models (of SlServedModel), which it holds a reference to. */
 SlServeWorker *sl_serve_worker_new (const SlServeSettings *settings, GPtrArray *models, GError **error);
 SlServeState sl_serve_worker_state (SlServeWorker *worker);
 /** sl_serve_worker_failed: (transfer none) (nullable): why it cannot serve and never will. */

@@ -24,13 +24,13 @@ static const SlFloatIsa *forced;
 static gboolean no_pairs;
 
 #ifdef SL_FLOAT_AVX512BF16
-void sl_float_gemm_pairs_avx512 (const SlFloatGemm *gemm, gint32 first, gint32 end, const SlFloatRows *rows, gint32 depth, gfloat *c,
-                                 gsize c_stride, guint16 *scratch);
+void sl_float_gemm_bf16_avx512 (const SlFloatGemm *gemm, gint32 first, gint32 end, const SlFloatRows *rows, gint32 depth, gfloat *c,
+                                gsize c_stride, guint16 *scratch);
 #endif
 
 #ifdef SL_FLOAT_FP16
-void sl_float_gemm_halves_neon (const SlFloatGemm *gemm, gint32 first, gint32 end, const SlFloatRows *rows, gint32 depth, gfloat *c,
-                                gsize c_stride, guint16 *scratch);
+void sl_float_gemm_fp16_neon (const SlFloatGemm *gemm, gint32 first, gint32 end, const SlFloatRows *rows, gint32 depth, gfloat *c,
+                              gsize c_stride, guint16 *scratch);
 #endif
 
 guint
@@ -64,7 +64,7 @@ sl_float_pairs (const SlFloatIsa *isa)
 {
 #ifdef SL_FLOAT_AVX512BF16
   if (isa == &sl_float_isa_avx512 && !no_pairs && sl_cpu_may_use (SL_CPU_LEVEL_AVX512, SL_CPU_AVX512 | SL_CPU_AVX512BF16))
-    return sl_float_gemm_pairs_avx512;
+    return sl_float_gemm_bf16_avx512;
 #endif
   return NULL;
 }
@@ -74,7 +74,7 @@ sl_float_halves (const SlFloatIsa *isa)
 {
 #ifdef SL_FLOAT_FP16
   if (isa == &sl_float_isa_base && !no_pairs && sl_cpu_may_use (SL_CPU_LEVEL_DOTPROD, SL_CPU_NEON | SL_CPU_FP16))
-    return sl_float_gemm_halves_neon;
+    return sl_float_gemm_fp16_neon;
 #endif
   return NULL;
 }

@@ -3,7 +3,7 @@
 #include "core/backends/float/simd.h"
 
 /* Sums at a time, enough of them to hide the latency of a multiply-add. */
-#define MOST_REGISTERS 8
+#define MAX_REGISTERS 8
 /* Registers of a PRELU that are read before they are written. */
 #define TOGETHER 4
 
@@ -68,7 +68,7 @@ prelu_simd (const gfloat *slopes, gsize period, const gfloat *in, gfloat *out, g
 static inline __attribute__ ((always_inline)) void
 add_columns (const gfloat *rows, gsize stride, const gfloat *factors, gsize n_rows, gfloat *sums, const gint registers)
 {
-  Vec all[MOST_REGISTERS];
+  Vec all[MAX_REGISTERS];
   SL_UNROLL
   for (gint r = 0; r < registers; r++)
     all[r] = load (sums + r * LANES);
@@ -87,8 +87,8 @@ static void
 add_rows_simd (const gfloat *rows, gsize stride, const gfloat *factors, gsize n_rows, gfloat *sums, gsize n)
 {
   gsize i = 0;
-  for (; i + MOST_REGISTERS * LANES <= n; i += MOST_REGISTERS * LANES)
-    add_columns (rows + i, stride, factors, n_rows, sums + i, MOST_REGISTERS);
+  for (; i + MAX_REGISTERS * LANES <= n; i += MAX_REGISTERS * LANES)
+    add_columns (rows + i, stride, factors, n_rows, sums + i, MAX_REGISTERS);
   for (; i + 2 * LANES <= n; i += 2 * LANES)
     add_columns (rows + i, stride, factors, n_rows, sums + i, 2);
   for (; i + LANES <= n; i += LANES)

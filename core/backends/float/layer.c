@@ -25,9 +25,9 @@
 #define SPARSE_DEPTH 2048
 #define FIRST_CACHE 32768
 /* Layers of less depth keep their weights in floats: they are not what takes the time. */
-#define LEAST_DEPTH 32
+#define MIN_DEPTH 32
 /* Tiles of each thread's rows where work is shared out by rows. */
-#define LEAST_TILES 2
+#define MIN_TILES 2
 /* So few rows that bringing weights takes as long as multiplying by them. */
 #define FEW_ROWS 64
 /* Products of pairs take as long as this part of as many of floats, the rounding of activations included. */
@@ -181,7 +181,7 @@ set_tiles (SlFloatLayer *layer, guint threads)
   gint32 rows = 8 * isa->max_rows;
   layer->n_panels = (channels + width - 1) / width * layer->groups;
   gint32 panels = (gint32) CLAMP (CHUNK_BYTES / panel_bytes, 1, (gsize) layer->n_panels);
-  if (layer->rows >= LEAST_TILES * isa->max_rows * (gint32) threads)
+  if (layer->rows >= MIN_TILES * isa->max_rows * (gint32) threads)
     rows = CLAMP (layer->rows / pieces / isa->max_rows * isa->max_rows, isa->max_rows, rows);
   while (panels > 1 && (layer->rows + rows - 1) / rows * (layer->n_panels / panels) < pieces)
     panels = (panels + 1) / 2;
@@ -257,7 +257,7 @@ pairs_of (const SlFloatLayer *layer, const SlFloatIsa *isa)
 static gboolean
 goes_by_pairs (const SlFloatLayer *layer, const SlFloatIsa *isa)
 {
-  return (layer->mode == SL_FLOAT_DIRECT || layer->mode == SL_FLOAT_WINDOW) && layer->groups == 1 && layer->depth >= LEAST_DEPTH
+  return (layer->mode == SL_FLOAT_DIRECT || layer->mode == SL_FLOAT_WINDOW) && layer->groups == 1 && layer->depth >= MIN_DEPTH
          && pairs_of (layer, isa) != NULL;
 }
 
@@ -382,7 +382,7 @@ static void
 choose_weights (SlFloatLayer *layer, const SlTensor *weights)
 {
   const SlFloatIsa *isa = layer->isa;
-  const gboolean tiles = (layer->mode == SL_FLOAT_DIRECT || layer->mode == SL_FLOAT_WINDOW) && !layer->deep && layer->depth >= LEAST_DEPTH;
+  const gboolean tiles = (layer->mode == SL_FLOAT_DIRECT || layer->mode == SL_FLOAT_WINDOW) && !layer->deep && layer->depth >= MIN_DEPTH;
   if (!tiles || isa->gemm_half == NULL)
     return;
   if (layer->precision == SL_PRECISION_FP16 && goes_by_pairs (layer, isa) && are_within (weights, HALVES_MOST)) {

@@ -4,7 +4,7 @@
  * it has lanes, and each weight that is not zero costs one multiply-add a register. No tile of weights is needed, so zeros may be anywhere.
  */
 #include "core/backends/float/simd.h"
-#include "core/backends/turn.h"
+#include "core/backends/transpose.h"
 
 #define WIDTH (SPARSE_REGISTERS * LANES)
 /* Output channels that are turned back at once. */

@@ -9,7 +9,7 @@
 
 #include "core/backends/float/layer.h"
 
-#define MOST_PARTS 1024
+#define MAX_PARTS 1024
 
 /* Weights of @filter that are @stride apart, from @first on. */
 static gint32
@@ -24,7 +24,7 @@ sl_float_transposed_fits (const SlGraph *graph, const SlNode *node)
   const SlWindow *w = &node->params.window;
   const gint32 *weights = sl_node_input (graph, node, 1)->dims;
   const gint64 most = G_MAXINT32 / 8;
-  if (w->stride_h > weights[1] || w->stride_w > weights[2] || (gint64) w->stride_h * w->stride_w > MOST_PARTS)
+  if (w->stride_h > weights[1] || w->stride_w > weights[2] || (gint64) w->stride_h * w->stride_w > MAX_PARTS)
     return FALSE;
   const gint64 taps = (gint64) taps_of (weights[1], w->stride_h, 0) * taps_of (weights[2], w->stride_w, 0);
   return taps <= SL_FLOAT_MAX_RUNS && taps <= most / weights[3] && w->stride_w <= most / weights[0];

@@ -11,7 +11,7 @@
 #include "core/backends/float/layer.h"
 
 /* Fewer tiles would read the sixteen matrices, almost twice the weights, for little. */
-#define LEAST_TILES 24
+#define MIN_TILES 24
 /* Sums and differences of a register on the way in, and out, take as long as this many multiply-adds; a product's beginning and end too. */
 #define WAY 72
 #define ENDS 12
@@ -39,7 +39,7 @@ sl_float_winograd_fits (const SlFloatLayer *layer)
 {
   const SlWindowShape *w = &layer->window;
   return layer->mode == SL_FLOAT_WINDOW && layer->groups == 1 && w->filter_h == 3 && w->filter_w == 3 && w->stride_h == 1
-         && w->stride_w == 1 && w->dilation_h == 1 && w->dilation_w == 1 && tiles_of (layer) >= LEAST_TILES;
+         && w->stride_w == 1 && w->dilation_h == 1 && w->dilation_w == 1 && tiles_of (layer) >= MIN_TILES;
 }
 
 gdouble

@@ -9,7 +9,7 @@
 #include "core/ops/ops.h"
 
 /* More than any sum of XNNPACK's is away from zero: 255 times two multipliers of 21 bits. */
-#define MOST_SUM (1 << 30)
+#define MAX_SUM (1 << 30)
 /* Bytes of a piece of work. */
 #define PIECE 16384
 
@@ -34,7 +34,7 @@ sl_int8_add_init (SlInt8Layer *layer, const SlGraph *graph, const SlNode *node)
   add->a = (gint32) lrintf (ldexpf (a_scale, add->shift));
   add->b = (gint32) lrintf (ldexpf (b_scale, add->shift));
   const gint32 half = 1 << (add->shift - 1);
-  add->lift = node->params.binary.half_away ? half : half - MOST_SUM;
+  add->lift = node->params.binary.half_away ? half : half - MAX_SUM;
   add->bias = half - (sl_tensor_zero_point (a) + to_unsigned) * add->a - (sl_tensor_zero_point (b) + to_unsigned) * add->b;
   add->flip = layer->is_signed ? 0x80 : 0;
   add->output = layer->gemm.output;

@@ -6,7 +6,7 @@
 #include "core/backends/int8/simd.h"
 
 #ifdef SPARSE_REGISTERS
-#include "core/backends/turn.h"
+#include "core/backends/transpose.h"
 
 /* Bytes of a column: of each row four. */
 #define COLUMN (SPARSE_REGISTERS * VEC_BYTES)

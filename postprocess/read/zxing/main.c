@@ -12,15 +12,15 @@
 
 /* Seconds of a picture, after which the process ends; pictures' sides. */
 #define LIMIT 10
-#define MOST_SIDE 4096
+#define MAX_SIDE 4096
 
 static gboolean
 serve (SlZxing *zxing, SlGray *picture)
 {
-  static guint8 bytes[SL_READ_MOST_BYTES];
+  static guint8 bytes[SL_READ_MAX_BYTES];
   SlZxingRequest request;
-  if (!sl_zxing_receive (STDIN_FILENO, &request, sizeof request, -1) || request.width < 1 || request.height < 1 || request.width > MOST_SIDE
-      || request.height > MOST_SIDE)
+  if (!sl_zxing_receive (STDIN_FILENO, &request, sizeof request, -1) || request.width < 1 || request.height < 1 || request.width > MAX_SIDE
+      || request.height > MAX_SIDE)
     return FALSE;
   sl_gray_resize (picture, request.width, request.height);
   if (!sl_zxing_receive (STDIN_FILENO, picture->pixels, (gsize) request.width * (gsize) request.height, -1))

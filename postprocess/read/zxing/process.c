@@ -19,7 +19,7 @@
 /* The program of a build folder, or another one; else the installed one. */
 #define VARIABLE "SIGHTLINE_ZXING"
 /* How often in turn the program may end without any answer, before the reader rests. */
-#define MOST_ENDS 8
+#define MAX_ENDS 8
 /* Milliseconds of a picture after which the program is ended, longer than it allows itself; and of the reader's shortest rest and its longest.
  * Tests have no such patience. */
 #ifndef SILENCE
@@ -52,10 +52,10 @@ typedef struct
 static void
 note_end (Process *process, gboolean was_silent)
 {
-  process->ends = was_silent ? MAX (process->ends + 1, MOST_ENDS) : process->ends + 1;
-  if (process->ends < MOST_ENDS)
+  process->ends = was_silent ? MAX (process->ends + 1, MAX_ENDS) : process->ends + 1;
+  if (process->ends < MAX_ENDS)
     return;
-  const guint rest = sl_backoff_delay (SHORTEST_REST, LONGEST_REST, process->ends - MOST_ENDS + 1);
+  const guint rest = sl_backoff_delay (SHORTEST_REST, LONGEST_REST, process->ends - MAX_ENDS + 1);
   process->resumes = g_get_monotonic_time () + (gint64) rest * 1000;
   if (!process->has_warned)
     g_warning ("codes: %s %s; it is asked again in %.0f s, then more rarely, and codes that it alone reads are not read until it answers",
@@ -109,7 +109,7 @@ ask (const Process *process, const SlGray *picture, const SlReadHow *how, gint64
   *found = answer.row >= 0;
   if (!*found)
     return TRUE;
-  if (answer.row >= (gint) G_N_ELEMENTS (symbologies) || answer.n_bytes == 0 || answer.n_bytes > SL_READ_MOST_BYTES
+  if (answer.row >= (gint) G_N_ELEMENTS (symbologies) || answer.n_bytes == 0 || answer.n_bytes > SL_READ_MAX_BYTES
       || !sl_zxing_receive (process->socket, code->bytes, answer.n_bytes, deadline))
     return FALSE;
   for (guint i = 0; i < 8; i++)

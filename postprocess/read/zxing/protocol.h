@@ -39,7 +39,7 @@ typedef struct
   gint width, height;
 } SlZxingRequest;
 
-/** SlZxingAnswer: @row of the symbologies, -1 = nothing was found; @n_bytes bytes follow, SL_READ_MOST_BYTES at most. */
+/** SlZxingAnswer: @row of the symbologies, -1 = nothing was found; @n_bytes bytes follow, SL_READ_MAX_BYTES at most. */
 typedef struct
 {
   gint row, quality;
@@ -59,7 +59,7 @@ typedef struct _SlZxing SlZxing;
 SlZxing *sl_zxing_new (void);
 /** sl_zxing_free: NULL is legal. */
 void sl_zxing_free (SlZxing *zxing);
-/** sl_zxing_scan: the best code in @picture that is of @how; @bytes has room for SL_READ_MOST_BYTES. */
+/** sl_zxing_scan: the best code in @picture that is of @how; @bytes has room for SL_READ_MAX_BYTES. */
 SlZxingAnswer sl_zxing_scan (SlZxing *zxing, const SlGray *picture, const SlReadHow *how, guint8 *bytes);
 
 G_END_DECLS

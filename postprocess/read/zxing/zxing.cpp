@@ -22,11 +22,11 @@ extern "C" {
 #endif
 
 /* Lines that must agree on a linear code, and on one that nothing checks, and the least length of that: parts of ITF pass for all of it. */
-#define LEAST_LINES 2
-#define LEAST_SURE_LINES 4
-#define LEAST_LENGTH 4
+#define MIN_LINES 2
+#define MIN_SURE_LINES 4
+#define MIN_LENGTH 4
 /* Codes of one picture that are looked for: those in the margin are others', and may come first. */
-#define MOST_SYMBOLS 8
+#define MAX_SYMBOLS 8
 
 namespace {
 
@@ -140,9 +140,9 @@ take_code (const SlZxing &zxing, const Found &found, const SlReadHow *how, SlZxi
   if (answer.row < 0)
     return false;
   bytes = take_bytes (found);
-  if (bytes.empty () || bytes.size () > SL_READ_MOST_BYTES)
+  if (bytes.empty () || bytes.size () > SL_READ_MAX_BYTES)
     return false;
-  if (!symbologies[answer.row].is_checked && (bytes.size () < LEAST_LENGTH || found.lineCount () < LEAST_SURE_LINES))
+  if (!symbologies[answer.row].is_checked && (bytes.size () < MIN_LENGTH || found.lineCount () < MIN_SURE_LINES))
     return false;
   for (int i = 0; i < 4; i++) {
     answer.corners[i][0] = found.position ()[i].x;
@@ -190,8 +190,8 @@ sl_zxing_new (void)
     for (guint i = 0; i < G_N_ELEMENTS (symbologies); i++)
       zxing->formats[i] = find_format (symbologies[i].format);
     zxing->options.setTryDownscale (false);
-    zxing->options.setMinLineCount (LEAST_LINES);
-    zxing->options.setMaxNumberOfSymbols (MOST_SYMBOLS);
+    zxing->options.setMinLineCount (MIN_LINES);
+    zxing->options.setMaxNumberOfSymbols (MAX_SYMBOLS);
     set_since_options (zxing->options);
     return zxing.release ();
   } catch (...) {

@@ -209,18 +209,18 @@ test_overlays (void)
 
 #ifdef SL_HAVE_TENSOR_META
 
-#define MOST_FOUND 4
+#define MAX_FOUND 4
 
 /* What @launch finds in a gray frame: label and edges, in the order of the metas. */
 static guint
-find_objects (const char *launch, SlObjectView found[MOST_FOUND])
+find_objects (const char *launch, SlObjectView found[MAX_FOUND])
 {
   SlPredictionReader reader;
   SlPredictionView prediction = { .width = WIDTH, .height = HEIGHT };
   g_autoptr (GstBuffer) out = test_line_run (launch, CAPS, CAPS, gray_frame (102, 0));
   sl_prediction_reader_init (&reader);
   sl_prediction_reader_read (&reader, out, &prediction);
-  g_assert_cmpuint (prediction.n_objects, <=, MOST_FOUND);
+  g_assert_cmpuint (prediction.n_objects, <=, MAX_FOUND);
   for (guint i = 0; i < prediction.n_objects; i++)
     found[i] = prediction.objects[i]; /* labels are static strings */
   sl_prediction_reader_clear (&reader);
@@ -244,9 +244,9 @@ test_tensors (void)
   g_autofree char *description = g_strconcat (model, ".modelinfo", NULL);
   g_assert_true (g_file_set_contents (
     description, "[modelinfo]\nversion=1.0\n[sightline]\ndecoder=ssd\ndecoder-order=boxes,scores,classes,count\n", -1, NULL));
-  SlObjectView first[MOST_FOUND];
+  SlObjectView first[MAX_FOUND];
   for (guint c = 0; c < G_N_ELEMENTS (chains); c++) {
-    SlObjectView found[MOST_FOUND];
+    SlObjectView found[MAX_FOUND];
     GString *launch = g_string_new (chains[c]);
     g_string_replace (launch, "MODEL", model, 0);
     g_string_replace (launch, "LABELS", labels, 0);

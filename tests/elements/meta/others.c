@@ -302,8 +302,8 @@ test_many_labels (void)
   sl_prediction_reader_read (&reader, frame, &prediction);
   g_assert_cmpuint (prediction.n_objects, ==, 50);
   for (guint i = 0; i < prediction.n_objects; i++)
-    g_assert_cmpuint (prediction.objects[i].n_labels, ==, SL_MOST_RELATED_LABELS);
-  g_assert_cmpuint (prediction.n_labels, ==, SL_MOST_RELATED_LABELS);
+    g_assert_cmpuint (prediction.objects[i].n_labels, ==, SL_MAX_RELATED_LABELS);
+  g_assert_cmpuint (prediction.n_labels, ==, SL_MAX_RELATED_LABELS);
   sl_prediction_reader_clear (&reader);
   through_all (frame);
 }

@@ -17,7 +17,7 @@
 /* After the process had no file descriptor left for a connection. */
 #define RETRY_MS 500
 /* TLS handshakes at once, fewer than GLib has threads, and the microseconds that one may take: alone, and while others wait. */
-#define MOST_HANDSHAKES 8
+#define MAX_HANDSHAKES 8
 #define HANDSHAKE_PATIENCE (3 * G_USEC_PER_SEC)
 #define HANDSHAKE_IMPATIENCE (G_USEC_PER_SEC / 2)
 
@@ -207,7 +207,7 @@ next_handshake (SlConnections *connections)
 static void
 begin_handshakes (SlConnections *connections)
 {
-  while (connections->handshakes < MOST_HANDSHAKES && connections->spoken.length > 0) {
+  while (connections->handshakes < MAX_HANDSHAKES && connections->spoken.length > 0) {
     Connection *connection = next_handshake (connections);
     connection->tls =
       connection->ended ? NULL : g_tls_server_connection_new (G_IO_STREAM (connection->stream), connections->certificate, NULL);

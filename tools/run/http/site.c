@@ -3,12 +3,12 @@
 
 #include <string.h>
 
-#include "core/base/show.h"
+#include "core/base/printable.h"
 #include "tools/run/http/page.h"
 #include "tools/run/http/texts.h"
 
 /* Clients of predictions at once. */
-#define MOST_LISTENERS 16
+#define MAX_LISTENERS 16
 
 struct _SlRunSite
 {
@@ -138,7 +138,7 @@ answer_predictions (SlRunSite *site, SoupServerMessage *message, SlChannel *chan
   const char *accept = soup_message_headers_get_list (soup_server_message_get_request_headers (message), "Accept");
   guint64 serial;
   if (accept != NULL && strstr (accept, "text/event-stream") != NULL) {
-    begin_stream (site, message, channel, FALSE, MOST_LISTENERS, "the newest predictions alone, without text/event-stream, are for all");
+    begin_stream (site, message, channel, FALSE, MAX_LISTENERS, "the newest predictions alone, without text/event-stream, are for all");
     return;
   }
   g_autoptr (SlPredictions) newest = sl_feed_newest (sl_channel_feed (channel), site->settings->stall, &serial);
@@ -166,7 +166,7 @@ find_channel (SlRunSite *site, SoupServerMessage *message, GHashTable *query)
       return site->channels->pdata[i];
     g_string_append_printf (names, "%s%s", i > 0 ? ", " : "", known);
   }
-  g_autofree char *shown = sl_show (name, SL_SHOW_NAME);
+  g_autofree char *shown = sl_printable (name, SL_SHOW_NAME);
   sl_http_answer_text (message, SOUP_STATUS_NOT_FOUND, "?pipeline=%s: there is no such pipeline; expected %s", shown, names->str);
   return NULL;
 }

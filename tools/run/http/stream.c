@@ -6,7 +6,7 @@
 #include "tools/run/http/stream.h"
 
 /* Bytes that a client may say once it is a stream's: nothing is asked of it any more. */
-#define MOST_HEARD 4096
+#define MAX_HEARD 4096
 
 struct _SlStream
 {
@@ -61,7 +61,7 @@ on_read (GObject *input, GAsyncResult *result, gpointer data)
   SlStream *stream = data;
   const gssize n = g_input_stream_read_finish (G_INPUT_STREAM (input), result, NULL);
   stream->heard += (gsize) MAX (n, 0);
-  if (n > 0 && stream->heard <= MOST_HEARD && !stream->over) {
+  if (n > 0 && stream->heard <= MAX_HEARD && !stream->over) {
     read_more (stream);
   } else if (stream->changed != NULL) {
     finish (stream);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* See rows.h. */
-#include "models/torchscript/rows.h"
+/* See dynamic_rows.h. */
+#include "models/torchscript/dynamic_rows.h"
 
 #include <string.h>
 
 #include "models/torchscript/shape.h"
 
 /* More rows than this are not kept apart. */
-#define MOST_ROWS (1 << 21)
+#define MAX_ROWS (1 << 21)
 /* Below every score. */
 #define LOWEST (-1e30f)
 
@@ -133,8 +133,8 @@ ts_choose_rows (TsProgram *program, TsValue x, TsValue mask)
       return ts_refuse (program, SL_ERROR_SHAPE, "truth values of another shape than the tensor's");
     rows *= chosen->dims[i];
   }
-  if (rows < 1 || rows > MOST_ROWS)
-    return ts_refuse (program, SL_ERROR_LIMIT, "a choice among %" G_GINT64_FORMAT " rows; expected 1 to %d", rows, MOST_ROWS);
+  if (rows < 1 || rows > MAX_ROWS)
+    return ts_refuse (program, SL_ERROR_LIMIT, "a choice among %" G_GINT64_FORMAT " rows; expected 1 to %d", rows, MAX_ROWS);
   for (guint i = chosen->rank; i < from->rank; i++)
     dims[rank++] = from->dims[i];
   dims[0] = rows;

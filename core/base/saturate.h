@@ -2,16 +2,16 @@
 /*
  * Whole numbers of real ones that a file states: C leaves the conversion of what does not fit undefined.
  */
-#ifndef SL_BASE_WHOLE_H
-#define SL_BASE_WHOLE_H
+#ifndef SL_BASE_SATURATE_H
+#define SL_BASE_SATURATE_H
 
 #include <glib.h>
 
 G_BEGIN_DECLS
 
-/** sl_whole: towards zero; the nearest limit of 32 bits where it does not fit, 0 of what is no number. */
+/** sl_saturate: towards zero; the nearest limit of 32 bits where it does not fit, 0 of what is no number. */
 static inline gint32
-sl_whole (gdouble real)
+sl_saturate (gdouble real)
 {
   if (real >= G_MAXINT32)
     return G_MAXINT32;

@@ -3,7 +3,7 @@
  * A session gives back a graph's outputs only, and a graph has few of them. So the graph is cut into pieces of neighbouring nodes, each a
  * graph of its own whose outputs are all that its nodes make.
  */
-#include "models/quantize/tape.h"
+#include "models/quantize/activation_trace.h"
 
 #include <string.h>
 
@@ -12,8 +12,8 @@
 #include "core/runtime/session.h"
 
 /* Results of a piece, and tensors that it reads. */
-#define MOST_RESULTS 32
-#define MOST_READ 48
+#define MAX_RESULTS 32
+#define MAX_READ 48
 
 typedef struct
 {
@@ -34,7 +34,7 @@ struct _SlTape
 /* A piece in the making: numbers of its tensors, in the whole graph and in its own. */
 typedef struct
 {
-  SlTape *tape;
+  SlActivationTrace *tape;
   SlGraph *graph;
   gint32 *own; /* by tensor of the whole graph, -1 = not in the piece */
   gint32 inputs[SL_MAX_IO], outputs[SL_MAX_IO];
@@ -100,11 +100,11 @@ finish (Draft *draft, guint threads, GError **error)
 static gboolean
 fits (const Draft *draft, const SlNode *node)
 {
-  return draft->n_outputs + node->n_outputs <= MOST_RESULTS && draft->n_inputs + node->n_inputs <= MOST_READ;
+  return draft->n_outputs + node->n_outputs <= MAX_RESULTS && draft->n_inputs + node->n_inputs <= MAX_READ;
 }
 
 static gboolean
-cut (SlTape *tape, guint threads, GError **error)
+cut (SlActivationTrace *tape, guint threads, GError **error)
 {
   g_autofree gint32 *own = g_new (gint32, tape->n_tensors);
   Draft draft = { .tape = tape, .own = own };
@@ -126,7 +126,7 @@ cut (SlTape *tape, guint threads, GError **error)
 }
 
 static gboolean
-allocate (SlTape *tape, gint32 tensor, GError **error)
+allocate (SlActivationTrace *tape, gint32 tensor, GError **error)
 {
   tape->buffers[tensor] = sl_tensor_buffer_new (sl_graph_tensor (tape->graph, tensor)->bytes);
   if (tape->buffers[tensor] != NULL)
@@ -135,10 +135,10 @@ allocate (SlTape *tape, gint32 tensor, GError **error)
   return FALSE;
 }
 
-SlTape *
-sl_tape_new (SlGraph *graph, guint threads, GError **error)
+SlActivationTrace *
+sl_activation_trace_new (SlGraph *graph, guint threads, GError **error)
 {
-  g_autoptr (SlTape) tape = g_new0 (SlTape, 1);
+  g_autoptr (SlActivationTrace) tape = g_new0 (SlActivationTrace, 1);
   tape->graph = graph;
   tape->n_tensors = sl_graph_n_tensors (graph);
   tape->buffers = g_new0 (void *, tape->n_tensors);
@@ -154,7 +154,7 @@ sl_tape_new (SlGraph *graph, guint threads, GError **error)
 }
 
 void
-sl_tape_free (SlTape *tape)
+sl_activation_trace_free (SlActivationTrace *tape)
 {
   if (tape == NULL)
     return;
@@ -166,7 +166,7 @@ sl_tape_free (SlTape *tape)
 }
 
 gboolean
-sl_tape_run (SlTape *tape, const void *input, GError **error)
+sl_activation_trace_run (SlActivationTrace *tape, const void *input, GError **error)
 {
   const gint32 first = sl_graph_input (tape->graph, 0);
   memcpy (tape->buffers[first], input, sl_graph_tensor (tape->graph, first)->bytes);
@@ -182,7 +182,7 @@ sl_tape_run (SlTape *tape, const void *input, GError **error)
 }
 
 const void *
-sl_tape_data (const SlTape *tape, gint32 tensor)
+sl_activation_trace_data (const SlActivationTrace *tape, gint32 tensor)
 {
   return tape->buffers[tensor];
 }

@@ -3,8 +3,8 @@
  * Text of others for people: names in models, labels, file names, what servers answer. It may be of any length and hold any bytes,
  * among them those that command a terminal.
  */
-#ifndef SL_BASE_SHOW_H
-#define SL_BASE_SHOW_H
+#ifndef SL_BASE_PRINTABLE_H
+#define SL_BASE_PRINTABLE_H
 
 #include <glib.h>
 
@@ -21,16 +21,16 @@ gunichar sl_utf8_next (const char **text);
  *  text around it. */
 gboolean sl_is_plain (gunichar c);
 
-/** sl_show: (transfer full): @text in one line of valid UTF-8. Bytes that are not UTF-8 and characters that are not plain become \xHH,
+/** sl_printable: (transfer full): @text in one line of valid UTF-8. Bytes that are not UTF-8 and characters that are not plain become \xHH,
  *  \uHHHH, \n, \t and \r; of more than @most characters the middle is left out, "..." in its place. */
-char *sl_show (const char *text, gsize most);
+char *sl_printable (const char *text, gsize most);
 
-/** sl_show_message: (transfer full): a sentence as sl_show() makes it, without secrets (sl_redact()), long names in it shortened to
+/** sl_printable_message: (transfer full): a sentence as sl_printable() makes it, without secrets (sl_redact()), long names in it shortened to
  *  SL_SHOW_NAME, all of it to SL_SHOW_MESSAGE. Showing twice changes nothing. */
-char *sl_show_message (const char *text);
+char *sl_printable_message (const char *text);
 
-/** sl_show_error: @error's message as sl_show_message() makes it. NULL and what points to NULL are left alone. */
-void sl_show_error (GError **error);
+/** sl_printable_error: @error's message as sl_printable_message() makes it. NULL and what points to NULL are left alone. */
+void sl_printable_error (GError **error);
 
 /** sl_message_detail: (transfer full) (nullable): what @debug (nullable), the debug text of an element's message, says behind its line with
  *  file and function: on one line, less what says nothing to people. */

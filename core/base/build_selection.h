@@ -3,8 +3,8 @@
  * What this build keeps: everything, or what the models need that the meson option operators names (kept_list.h, which meson writes of
  * `sightline inspect --needs`). Tables ask for each row; what no table refers to, the linker drops.
  */
-#ifndef SL_BASE_KEPT_H
-#define SL_BASE_KEPT_H
+#ifndef SL_BASE_BUILD_SELECTION_H
+#define SL_BASE_BUILD_SELECTION_H
 
 #include "core/base/kept_list.h"
 

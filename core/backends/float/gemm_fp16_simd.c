@@ -152,12 +152,12 @@ multiply (const SlFloatGemm *gemm, const SlFloatPanel *panel, const SlFloatRows 
 
 DEFINE_TILES (multiply)
 
-void sl_float_gemm_halves_neon (const SlFloatGemm *gemm, gint32 first, gint32 end, const SlFloatRows *rows, gint32 depth, gfloat *c,
-                                gsize c_stride, guint16 *scratch);
+void sl_float_gemm_fp16_neon (const SlFloatGemm *gemm, gint32 first, gint32 end, const SlFloatRows *rows, gint32 depth, gfloat *c,
+                              gsize c_stride, guint16 *scratch);
 
 void
-sl_float_gemm_halves_neon (const SlFloatGemm *gemm, gint32 first, gint32 end, const SlFloatRows *rows, gint32 depth, gfloat *c,
-                           gsize c_stride, guint16 *scratch)
+sl_float_gemm_fp16_neon (const SlFloatGemm *gemm, gint32 first, gint32 end, const SlFloatRows *rows, gint32 depth, gfloat *c,
+                         gsize c_stride, guint16 *scratch)
 {
   const gsize stride = HEAD + ((gsize) depth + LANES - 1) / LANES * LANES;
   const gfloat *runs[MAX_ROWS];

@@ -3,7 +3,7 @@
  * Escapes before it counts, so that what is cut is never half an escape that somebody reads as another; words and messages are cut in the
  * middle, because a message begins with where and ends with what to do.
  */
-#include "core/base/show.h"
+#include "core/base/printable.h"
 
 #include <string.h>
 
@@ -77,7 +77,7 @@ append_ends (GString *out, const char *text, gsize length, gsize most)
 }
 
 char *
-sl_show (const char *text, gsize most)
+sl_printable (const char *text, gsize most)
 {
   g_autofree char *escaped = escape (text);
   GString *out = g_string_new (NULL);
@@ -86,7 +86,7 @@ sl_show (const char *text, gsize most)
 }
 
 char *
-sl_show_message (const char *text)
+sl_printable_message (const char *text)
 {
   g_autofree char *safe = sl_redact (text);
   g_autofree char *escaped = escape (safe);
@@ -106,11 +106,11 @@ sl_show_message (const char *text)
 }
 
 void
-sl_show_error (GError **error)
+sl_printable_error (GError **error)
 {
   if (error == NULL || *error == NULL)
     return;
-  char *shown = sl_show_message ((*error)->message);
+  char *shown = sl_printable_message ((*error)->message);
   g_free ((*error)->message);
   (*error)->message = shown;
 }

@@ -2,7 +2,7 @@
 /*
  * Text of others for people: no byte that commands a terminal gets through, whatever comes in.
  */
-#include "core/base/show.h"
+#include "core/base/printable.h"
 
 #include <gio/gio.h>
 #include <string.h>
@@ -36,7 +36,7 @@ static void
 test_show (void)
 {
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
-    g_autofree char *shown = sl_show (rows[i].text, rows[i].most);
+    g_autofree char *shown = sl_printable (rows[i].text, rows[i].most);
     g_assert_cmpstr (shown, ==, rows[i].shown);
   }
 }
@@ -46,13 +46,13 @@ test_message (void)
 {
   g_autofree char *name = g_strnfill (10000, 'n'), *blanks = g_strnfill (10000, ' ');
   g_autofree char *text = g_strdup_printf ("tensor '%s' of rtsp://joe:hush@cam/1\x1b[2J: expected 3; export it again", name);
-  g_autofree char *shown = sl_show_message (text);
+  g_autofree char *shown = sl_printable_message (text);
   g_assert_cmpuint (strlen (shown), <, 300);
   g_assert_true (g_str_has_prefix (shown, "tensor 'nnnnnnnn"));
   g_assert_true (g_str_has_suffix (shown, "nnn' of rtsp://joe:***@cam/1\\x1b[2J: expected 3; export it again"));
-  g_autofree char *again = sl_show_message (shown);
+  g_autofree char *again = sl_printable_message (shown);
   g_assert_cmpstr (again, ==, shown);
-  g_autofree char *wide = sl_show_message (blanks);
+  g_autofree char *wide = sl_printable_message (blanks);
   g_assert_cmpuint (strlen (wide), ==, SL_SHOW_MESSAGE);
 }
 
@@ -60,10 +60,10 @@ static void
 test_error (void)
 {
   GError *error = NULL;
-  sl_show_error (NULL);
-  sl_show_error (&error);
+  sl_printable_error (NULL);
+  sl_printable_error (&error);
   error = g_error_new_literal (G_IO_ERROR, G_IO_ERROR_FAILED, "a\x07");
-  sl_show_error (&error);
+  sl_printable_error (&error);
   g_assert_error (error, G_IO_ERROR, G_IO_ERROR_FAILED);
   g_assert_cmpstr (error->message, ==, "a\\x07");
   g_error_free (error);
@@ -78,7 +78,7 @@ test_noise (void)
     char text[64] = "";
     for (gsize k = 0; k + 1 < sizeof text; k++)
       text[k] = (char) g_rand_int_range (rand, 1, 256);
-    g_autofree char *shown = i % 2 == 0 ? sl_show (text, 30) : sl_show_message (text);
+    g_autofree char *shown = i % 2 == 0 ? sl_printable (text, 30) : sl_printable_message (text);
     g_assert_true (g_utf8_validate (shown, -1, NULL));
     for (const char *c = shown; *c != '\0'; c = g_utf8_next_char (c)) {
       g_assert_false (g_unichar_iscntrl (g_utf8_get_char (c)));

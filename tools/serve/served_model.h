@@ -2,8 +2,8 @@
 /*
  * A model that a worker serves: its announcement, its topics, and frames that wait for it.
  */
-#ifndef SL_TOOLS_SERVE_SERVED_H
-#define SL_TOOLS_SERVE_SERVED_H
+#ifndef SL_TOOLS_SERVE_SERVED_MODEL_H
+#define SL_TOOLS_SERVE_SERVED_MODEL_H
 
 #include "models/model.h"
 #include "pipelines/remote/broker.h"
@@ -13,7 +13,7 @@
 
 G_BEGIN_DECLS
 
-/** SlServed: immutable but for what is behind "worker's lock"; @announcement: broker's thread */
+/** SlServedModel: immutable but for what is behind "worker's lock"; @announcement: broker's thread */
 typedef struct
 {
   char *prefix, *name, *file; /* "models", "ssd", "ssd.tflite" */
@@ -27,12 +27,12 @@ typedef struct
   guint batch;           /* frames that are computed at once at most */
   gboolean batch_failed; /* which was told */
   gboolean announced;
-} SlServed;
+} SlServedModel;
 
 /** SlWork: a request that was taken. @inputs: aligned and padded, as a session wants them */
 typedef struct
 {
-  SlServed *served;
+  SlServedModel *served;
   char *response;
   guint8 correlation[SL_REMOTE_CORRELATION];
   guint16 correlation_size;
@@ -41,16 +41,16 @@ typedef struct
   void *inputs[SL_MAX_IO];
 } SlWork;
 
-/** sl_served_new: loads the model of @argument, "FILE" or "NAME=FILE"; it is called like the file without its extension where no name is given. */
-SlServed *sl_served_new (const char *argument, const char *prefix, const SlContractOverrides *overrides, const SlModelLoadOptions *options,
-                         GError **error);
-void sl_served_free (SlServed *served);
-/** sl_served_announce_less: the announcement names no encoding beside @encodings any more, which are what other workers of the model read. Broker's
+/** sl_served_model_new: loads the model of @argument, "FILE" or "NAME=FILE"; it is called like the file without its extension where no name is given. */
+SlServedModel *sl_served_model_new (const char *argument, const char *prefix, const SlContractOverrides *overrides,
+                                    const SlModelLoadOptions *options, GError **error);
+void sl_served_model_free (SlServedModel *served);
+/** sl_served_model_announce_less: the announcement names no encoding beside @encodings any more, which are what other workers of the model read. Broker's
  *  thread */
-void sl_served_announce_less (SlServed *served, guint encodings);
+void sl_served_model_announce_less (SlServedModel *served, guint encodings);
 
 /** sl_work_new: (transfer full): NULL with @error set for a message that is no request, or asks for its answer where none belongs. */
-SlWork *sl_work_new (SlServed *served, const SlBrokerMessage *message, GError **error);
+SlWork *sl_work_new (SlServedModel *served, const SlBrokerMessage *message, GError **error);
 void sl_work_free (SlWork *work);
 
 G_END_DECLS

@@ -4,8 +4,8 @@
  * value for each says whether it counts; what the others hold means nothing. Operators that work row by row pass these on, those that choose
  * rows change them, and those that would mix rows in other ways are refused.
  */
-#ifndef SL_MODELS_TORCHSCRIPT_ROWS_H
-#define SL_MODELS_TORCHSCRIPT_ROWS_H
+#ifndef SL_MODELS_TORCHSCRIPT_DYNAMIC_ROWS_H
+#define SL_MODELS_TORCHSCRIPT_DYNAMIC_ROWS_H
 
 #include "models/torchscript/ops.h"
 

@@ -6,7 +6,7 @@
  * decoder can be waiting; of networks, too, where the process itself tells in time that no frame comes; of pipes by what the process
  * computes, since they may wait for data as long as they like. Cameras have timeouts of their own. Time counts in small steps, so a program that was stopped in between has not waited.
  */
-#include "tools/predict/remote_frames.h"
+#include "tools/predict/decoder_client.h"
 
 #include <gst/video/video.h>
 #include <signal.h>
@@ -43,10 +43,10 @@ struct _SlRemoteFrames
   gint64 waited; /* us without progress */
 };
 
-SlRemoteFrames *
-sl_remote_frames_new (SlSpawner *spawner, guint timeout, const char *option, SlRemoteNote note)
+SlDecoderClient *
+sl_decoder_client_new (SlSpawner *spawner, guint timeout, const char *option, SlRemoteNote note)
 {
-  SlRemoteFrames *frames = g_new0 (SlRemoteFrames, 1);
+  SlDecoderClient *frames = g_new0 (SlDecoderClient, 1);
   frames->spawner = spawner;
   frames->timeout = timeout;
   frames->option = option;
@@ -58,7 +58,7 @@ sl_remote_frames_new (SlSpawner *spawner, guint timeout, const char *option, SlR
 
 /* Frames that are still somewhere stay as they are. */
 static int
-stop_process (SlRemoteFrames *frames, gboolean gone)
+stop_process (SlDecoderClient *frames, gboolean gone)
 {
   g_clear_pointer (&frames->reader, sl_slot_reader_unref);
   frames->socket = -1;
@@ -67,7 +67,7 @@ stop_process (SlRemoteFrames *frames, gboolean gone)
 }
 
 void
-sl_remote_frames_free (SlRemoteFrames *frames)
+sl_decoder_client_free (SlDecoderClient *frames)
 {
   if (frames == NULL)
     return;
@@ -95,7 +95,7 @@ is_network (const SlInput *input)
 }
 
 static gint64
-clock_of (const SlRemoteFrames *frames)
+clock_of (const SlDecoderClient *frames)
 {
   return frames->input->kind == SL_INPUT_FILE || is_network (frames->input) ? g_get_monotonic_time () : computed_us (frames->process);
 }
@@ -123,7 +123,7 @@ typedef enum
 
 /* The next message. @text: SL_WIRE_MAX_TEXT + 1 bytes */
 static Outcome
-await (SlRemoteFrames *frames, gboolean limited, gint64 deadline, SlWire *message, char *text, int *file)
+await (SlDecoderClient *frames, gboolean limited, gint64 deadline, SlWire *message, char *text, int *file)
 {
   const gint64 limit =
     frames->timeout * (gint64) G_USEC_PER_SEC + (limited && frames->timeout > 0 && is_network (frames->input) ? NETWORK_US : 0);
@@ -143,7 +143,7 @@ await (SlRemoteFrames *frames, gboolean limited, gint64 deadline, SlWire *messag
 
 /* Ends the process, and says why unless the user wanted it. */
 static void
-give_up (SlRemoteFrames *frames, Outcome outcome, GError **error)
+give_up (SlDecoderClient *frames, Outcome outcome, GError **error)
 {
   const int status = stop_process (frames, outcome == GONE);
   if (outcome == OVERDUE)
@@ -154,7 +154,7 @@ give_up (SlRemoteFrames *frames, Outcome outcome, GError **error)
 }
 
 static gboolean
-start_process (SlRemoteFrames *frames, GError **error)
+start_process (SlDecoderClient *frames, GError **error)
 {
   frames->ready = FALSE;
   if (!sl_spawner_start (frames->spawner, &frames->socket, &frames->process, error))
@@ -165,7 +165,7 @@ start_process (SlRemoteFrames *frames, GError **error)
 
 /* However long it takes to get ready: GStreamer may have to look through its plugins. */
 static gboolean
-await_ready (SlRemoteFrames *frames, GError **error)
+await_ready (SlDecoderClient *frames, GError **error)
 {
   char text[SL_WIRE_MAX_TEXT + 1];
   SlWire message;
@@ -180,20 +180,20 @@ await_ready (SlRemoteFrames *frames, GError **error)
 }
 
 void
-sl_remote_frames_prepare (SlRemoteFrames *frames)
+sl_decoder_client_prepare (SlDecoderClient *frames)
 {
   if (frames->socket < 0)
     start_process (frames, NULL); /* tried again, and complained of, when it is needed */
 }
 
 static void
-ask (SlRemoteFrames *frames)
+ask (SlDecoderClient *frames)
 {
   sl_wire_send (frames->socket, &(SlWire){ .kind = SL_WIRE_NEXT }, NULL, -1);
 }
 
 gboolean
-sl_remote_frames_open (SlRemoteFrames *frames, const SlInput *input, GError **error)
+sl_decoder_client_open (SlDecoderClient *frames, const SlInput *input, GError **error)
 {
   if (input->error != NULL) {
     g_propagate_error (error, g_error_copy (input->error));
@@ -212,7 +212,7 @@ sl_remote_frames_open (SlRemoteFrames *frames, const SlInput *input, GError **er
 
 /* (nullable): of @text, which is the same for most frames of a source. */
 static GstCaps *
-read_caps (SlRemoteFrames *frames, const char *text)
+read_caps (SlDecoderClient *frames, const char *text)
 {
   if (g_strcmp0 (frames->caps_text, text) == 0)
     return frames->caps;
@@ -224,7 +224,7 @@ read_caps (SlRemoteFrames *frames, const char *text)
 
 /* Frames on their way are for nobody; a process that does not get done is ended. */
 void
-sl_remote_frames_close (SlRemoteFrames *frames)
+sl_decoder_client_close (SlDecoderClient *frames)
 {
   char text[SL_WIRE_MAX_TEXT + 1];
   SlWire message = { .kind = SL_WIRE_READY };
@@ -249,7 +249,7 @@ sl_remote_frames_close (SlRemoteFrames *frames)
 }
 
 static GstSample *
-read_frame (SlRemoteFrames *frames, const SlWire *message, const char *text, int file, GError **error)
+read_frame (SlDecoderClient *frames, const SlWire *message, const char *text, int file, GError **error)
 {
   GstSegment segment;
   gst_segment_init (&segment, GST_FORMAT_TIME);
@@ -268,7 +268,7 @@ read_frame (SlRemoteFrames *frames, const SlWire *message, const char *text, int
 }
 
 GstSample *
-sl_remote_frames_until (SlRemoteFrames *frames, gint64 deadline, GError **error)
+sl_decoder_client_until (SlDecoderClient *frames, gint64 deadline, GError **error)
 {
   char text[SL_WIRE_MAX_TEXT + 1];
   SlWire message;
@@ -309,13 +309,13 @@ sl_remote_frames_until (SlRemoteFrames *frames, gint64 deadline, GError **error)
 }
 
 GstSample *
-sl_remote_frames_next (SlRemoteFrames *frames, GError **error)
+sl_decoder_client_next (SlDecoderClient *frames, GError **error)
 {
-  return sl_remote_frames_until (frames, G_MAXINT64, error);
+  return sl_decoder_client_until (frames, G_MAXINT64, error);
 }
 
 guint64
-sl_remote_frames_duration (const SlRemoteFrames *frames)
+sl_decoder_client_duration (const SlDecoderClient *frames)
 {
   return frames->duration;
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The model's inputs and outputs by name and by number. */
-#include "models/edges.h"
+#include "models/io_names.h"
 
 #include "sightline/error.h"
 
 gint
-sl_edges_find (const SlGraph *graph, gboolean outputs, const char *stated, const char *key, GError **error)
+sl_io_names_find (const SlGraph *graph, gboolean outputs, const char *stated, const char *key, GError **error)
 {
   const guint n = outputs ? sl_graph_n_outputs (graph) : sl_graph_n_inputs (graph);
   const SlTensor *(*const get) (const SlGraph *, guint) = outputs ? sl_graph_output_tensor : sl_graph_input_tensor;

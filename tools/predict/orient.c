@@ -3,7 +3,7 @@
  * appsrc ! videoconvert ! videoflip ! videoconvert ! appsink, one frame in flight; made when it is needed, so upright frames pass through no
  * element whose formats would matter. Of the formats that the preprocessor reads videoflip takes nearly all as they are.
  */
-#include "tools/predict/turner.h"
+#include "tools/predict/orient.h"
 
 #include <gst/app/gstappsink.h>
 #include <gst/app/gstappsrc.h>
@@ -21,14 +21,14 @@ struct _SlTurner
   GstElement *pipeline, *source, *sink;
 };
 
-SlTurner *
-sl_turner_new (void)
+SlOrient *
+sl_orient_new (void)
 {
-  return g_new0 (SlTurner, 1);
+  return g_new0 (SlOrient, 1);
 }
 
 static void
-drop_pipeline (SlTurner *turner)
+drop_pipeline (SlOrient *turner)
 {
   if (turner->pipeline != NULL)
     gst_element_set_state (turner->pipeline, GST_STATE_NULL);
@@ -36,7 +36,7 @@ drop_pipeline (SlTurner *turner)
 }
 
 void
-sl_turner_free (SlTurner *turner)
+sl_orient_free (SlOrient *turner)
 {
   if (turner == NULL)
     return;
@@ -58,7 +58,7 @@ make_flip (GstBin *bin, GError **error)
 }
 
 static gboolean
-build (SlTurner *turner, GError **error)
+build (SlOrient *turner, GError **error)
 {
   turner->pipeline = gst_object_ref_sink (gst_pipeline_new (NULL));
   GstBin *bin = GST_BIN (turner->pipeline);
@@ -81,7 +81,7 @@ build (SlTurner *turner, GError **error)
 }
 
 GstSample *
-sl_turner_run (SlTurner *turner, GstSample *frame, GstVideoOrientationMethod method, GError **error)
+sl_orient_run (SlOrient *turner, GstSample *frame, GstVideoOrientationMethod method, GError **error)
 {
   if (method == GST_VIDEO_ORIENTATION_IDENTITY || method > GST_VIDEO_ORIENTATION_UR_LL)
     return gst_sample_ref (frame);

@@ -77,12 +77,12 @@ multiply (const SlFloatGemm *gemm, const SlFloatPanel *panel, const SlFloatRows 
 
 DEFINE_TILES (multiply)
 
-void SL_SIMD (sl_float_gemm_pairs) (const SlFloatGemm *gemm, gint32 first, gint32 end, const SlFloatRows *rows, gint32 depth, gfloat *c,
-                                    gsize c_stride, guint16 *scratch);
+void SL_SIMD (sl_float_gemm_bf16) (const SlFloatGemm *gemm, gint32 first, gint32 end, const SlFloatRows *rows, gint32 depth, gfloat *c,
+                                   gsize c_stride, guint16 *scratch);
 
 void
-SL_SIMD (sl_float_gemm_pairs) (const SlFloatGemm *gemm, gint32 first, gint32 end, const SlFloatRows *rows, gint32 depth, gfloat *c,
-                               gsize c_stride, guint16 *scratch)
+SL_SIMD (sl_float_gemm_bf16) (const SlFloatGemm *gemm, gint32 first, gint32 end, const SlFloatRows *rows, gint32 depth, gfloat *c,
+                              gsize c_stride, guint16 *scratch)
 {
   const gsize stride = ((gsize) depth + 1) / 2 * 2;
   const gfloat *runs[MAX_ROWS];

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Pictures become tensors and outputs results as in a pipeline; boxes are compared in pixels of the picture. */
-#include "tools/eval/contender.h"
+#include "tools/eval/evaluated_model.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "core/base/thread_count.h"
 #include "core/base/percentile.h"
-#include "core/base/show.h"
+#include "core/base/printable.h"
 #include "core/base/suggest.h"
 #include "core/runtime/session.h"
 #include "models/model.h"
@@ -34,7 +34,7 @@ struct _SlContender
 };
 
 void
-sl_contender_free (SlContender *contender)
+sl_evaluated_model_free (SlEvaluatedModel *contender)
 {
   if (contender == NULL)
     return;
@@ -54,7 +54,7 @@ sl_contender_free (SlContender *contender)
 }
 
 static SlDecoding *
-open_with (SlContender *contender, const char *decoder, gdouble threshold, gint most, GError **error)
+open_with (SlEvaluatedModel *contender, const char *decoder, gdouble threshold, gint most, GError **error)
 {
   SlContract *contract = sl_model_contract (contender->model);
   const SlDecodingSettings how = { .decoder = decoder, .threshold = threshold, .max_results = most };
@@ -63,7 +63,7 @@ open_with (SlContender *contender, const char *decoder, gdouble threshold, gint 
 }
 
 static gboolean
-open_decoding (SlContender *contender, gdouble threshold, GError **error)
+open_decoding (SlEvaluatedModel *contender, gdouble threshold, GError **error)
 {
   contender->decoding = open_with (contender, NULL, threshold, SL_MAX_RESULTS, error);
   if (contender->decoding == NULL)
@@ -91,7 +91,7 @@ open_decoding (SlContender *contender, gdouble threshold, GError **error)
 }
 
 static gboolean
-open_session (SlContender *contender, guint threads, GError **error)
+open_session (SlEvaluatedModel *contender, guint threads, GError **error)
 {
   SlGraph *graph = sl_model_graph (contender->model);
   const SlContract *contract = sl_model_contract (contender->model);
@@ -110,12 +110,12 @@ open_session (SlContender *contender, guint threads, GError **error)
   return contender->session != NULL;
 }
 
-SlContender *
-sl_contender_new (const char *path, const SlModelOptions *options, gdouble threshold, GError **error)
+SlEvaluatedModel *
+sl_evaluated_model_new (const char *path, const SlModelOptions *options, gdouble threshold, GError **error)
 {
   const SlModelLoadOptions how = sl_limit_options_load (&options->limits, TRUE);
   const SlContractOverrides overrides = sl_model_options_overrides (options);
-  g_autoptr (SlContender) contender = g_new0 (SlContender, 1);
+  g_autoptr (SlEvaluatedModel) contender = g_new0 (SlEvaluatedModel, 1);
   contender->path = g_strdup (path);
   contender->spec.filter = SL_FILTER_AUTO;
   contender->times = g_array_new (FALSE, FALSE, sizeof (gint64));
@@ -130,20 +130,20 @@ sl_contender_new (const char *path, const SlModelOptions *options, gdouble thres
 }
 
 const char *
-sl_contender_path (const SlContender *contender)
+sl_evaluated_model_path (const SlEvaluatedModel *contender)
 {
   return contender->path;
 }
 
 SlTruthKind
-sl_contender_kind (const SlContender *contender)
+sl_evaluated_model_kind (const SlEvaluatedModel *contender)
 {
   return contender->kind;
 }
 
 /* (transfer none) (nullable): the name of a class, by the labels or else by the decoder; *@n of them are known. */
 static const char *
-name_of (const SlContender *contender, guint label, guint *n)
+name_of (const SlEvaluatedModel *contender, guint label, guint *n)
 {
   const char *const *names = sl_decoding_names (contender->decoding, NULL);
   *n = contender->labels != NULL ? sl_labels_count (contender->labels) : names != NULL ? g_strv_length ((char **) names) : 0;
@@ -153,12 +153,12 @@ name_of (const SlContender *contender, guint label, guint *n)
 }
 
 char *
-sl_contender_label (const SlContender *contender, gint32 label)
+sl_evaluated_model_label (const SlEvaluatedModel *contender, gint32 label)
 {
   guint n;
   const char *name = label >= 0 ? name_of (contender, (guint) label, &n) : NULL;
   if (name != NULL)
-    return sl_show (name, SL_SHOW_LABEL);
+    return sl_printable (name, SL_SHOW_LABEL);
   return label >= 0 ? g_strdup_printf ("%d", label) : g_strdup ("nothing");
 }
 
@@ -191,7 +191,7 @@ add_place (GHashTable *places, const char *name, gint32 label)
 
 /* (transfer full): folded name -> Place; with @parts the names between the commas of "tench, Tinca tinca". */
 static GHashTable *
-places_of_names (const SlContender *contender, gboolean parts)
+places_of_names (const SlEvaluatedModel *contender, gboolean parts)
 {
   GHashTable *places = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, g_free);
   guint n = 0;
@@ -208,7 +208,7 @@ places_of_names (const SlContender *contender, gboolean parts)
 }
 
 static gboolean
-refuse_class (const SlContender *contender, const SlTrueClass *class, guint count, GError **error)
+refuse_class (const SlEvaluatedModel *contender, const SlTrueClass *class, guint count, GError **error)
 {
   g_autofree const char **names = g_new0 (const char *, (gsize) count + 1);
   guint n = 0;
@@ -226,7 +226,7 @@ refuse_class (const SlContender *contender, const SlTrueClass *class, guint coun
 }
 
 static gboolean
-learn_class (SlContender *contender, GHashTable *names, GHashTable *parts, const SlTrueClass *class, GError **error)
+learn_class (SlEvaluatedModel *contender, GHashTable *names, GHashTable *parts, const SlTrueClass *class, GError **error)
 {
   g_autofree char *key = class->name != NULL ? folded (class->name) : NULL;
   const Place *place = key != NULL ? g_hash_table_lookup (names, key) : NULL;
@@ -254,7 +254,7 @@ learn_class (SlContender *contender, GHashTable *names, GHashTable *parts, const
 
 /* Whether the number @value of the map @path is that of a class. */
 static gboolean
-check_number (const SlContender *contender, guint8 value, const char *path, GError **error)
+check_number (const SlEvaluatedModel *contender, guint8 value, const char *path, GError **error)
 {
   const guint known = contender->numbered ? sl_decoding_classes (contender->decoding) : contender->ids->len;
   if (known == 0 || (value < known && (contender->numbered || g_array_index (contender->ids, gint32, value) >= 0)))
@@ -265,14 +265,14 @@ check_number (const SlContender *contender, guint8 value, const char *path, GErr
 }
 
 static void
-open_measures (SlContender *contender, const SlDataset *dataset)
+open_measures (SlEvaluatedModel *contender, const SlDataset *dataset)
 {
   SlObjectScore **scores = contender->measures.scores;
   scores[SL_MEASURE_BOXES] = sl_object_score_new (SL_OBJECT_SCORE_MOST);
   if (dataset->masks)
     scores[SL_MEASURE_MASKS] = sl_object_score_new (SL_OBJECT_SCORE_MOST);
   if (dataset->points)
-    scores[SL_MEASURE_POINTS] = sl_object_score_new (SL_OBJECT_SCORE_MOST_POINTS);
+    scores[SL_MEASURE_POINTS] = sl_object_score_new (SL_OBJECT_SCORE_MAX_POINTS);
 }
 
 /* Whether anything is of class @index of the data set. classes.txt of maps may name more, such as "background", than the model knows. */
@@ -283,7 +283,7 @@ is_used (const SlDataset *dataset, guint index)
 }
 
 gboolean
-sl_contender_learn (SlContender *contender, const SlDataset *dataset, GError **error)
+sl_evaluated_model_learn (SlEvaluatedModel *contender, const SlDataset *dataset, GError **error)
 {
   if (contender->kind == SL_TRUTH_OBJECTS)
     open_measures (contender, dataset);
@@ -303,19 +303,19 @@ sl_contender_learn (SlContender *contender, const SlDataset *dataset, GError **e
 }
 
 SlPictures *
-sl_contender_pictures (const SlContender *contender, const char *command, SlSpawner *spawner)
+sl_evaluated_model_pictures (const SlEvaluatedModel *contender, const char *command, SlSpawner *spawner)
 {
   return sl_pictures_new (command, spawner, &contender->spec, sl_graph_input_tensor (sl_model_graph (contender->model), 0)->bytes);
 }
 
-/* (transfer full) (element-type SlTruth): what is true of @sample, in pixels of the picture; the parts stay the sample's. */
+/* (transfer full) (element-type SlGroundTruth): what is true of @sample, in pixels of the picture; the parts stay the sample's. */
 static GArray *
-true_objects (const SlContender *contender, const SlSample *sample, gint width, gint height)
+true_objects (const SlEvaluatedModel *contender, const SlSample *sample, gint width, gint height)
 {
-  GArray *objects = g_array_new (FALSE, FALSE, sizeof (SlTruth));
+  GArray *objects = g_array_new (FALSE, FALSE, sizeof (SlGroundTruth));
   const gdouble x = sample->in_pixels ? 1 : width, y = sample->in_pixels ? 1 : height;
   for (guint i = 0; sample->objects != NULL && i < sample->objects->len; i++) {
-    SlTruth truth = g_array_index (sample->objects, SlTruth, i);
+    SlGroundTruth truth = g_array_index (sample->objects, SlGroundTruth, i);
     truth.label = g_array_index (contender->ids, gint32, truth.label);
     truth.box.x_min *= x;
     truth.box.x_max *= x;
@@ -328,7 +328,7 @@ true_objects (const SlContender *contender, const SlSample *sample, gint width, 
 
 /* A model without masks or keypoints is measured by its boxes alone. */
 static void
-close_measures (SlContender *contender, const SlResult *result)
+close_measures (SlEvaluatedModel *contender, const SlResult *result)
 {
   if (result->n_detections == 0)
     return;
@@ -339,7 +339,7 @@ close_measures (SlContender *contender, const SlResult *result)
 }
 
 static gboolean
-count_objects (SlContender *contender, const SlSight *sight, const SlSample *sample, const SlResult *result, GError **error)
+count_objects (SlEvaluatedModel *contender, const SlSight *sight, const SlSample *sample, const SlResult *result, GError **error)
 {
   if (sample->width > 0 && ((gint) sample->width != sight->width || (gint) sample->height != sight->height)) {
     g_set_error (error, SL_ERROR, SL_ERROR_SHAPE, "%s: has %dx%d pixels; expected %ux%u, as the data set says", sample->input->name,
@@ -354,7 +354,7 @@ count_objects (SlContender *contender, const SlSight *sight, const SlSample *sam
 
 /* Numbers of a map become the model's classes. They were checked, but a file may change. */
 static gboolean
-translate_map (const SlContender *contender, SlClassMap *map, const char *path, GError **error)
+translate_map (const SlEvaluatedModel *contender, SlClassMap *map, const char *path, GError **error)
 {
   for (gsize i = 0; i < (gsize) map->width * map->height; i++) {
     if (map->cells[i] == SL_CELL_VOID)
@@ -369,7 +369,7 @@ translate_map (const SlContender *contender, SlClassMap *map, const char *path, 
 
 /* The class of each pixel of the picture: that of the cell that its middle lies in. */
 static void
-count_pixels (SlContender *contender, const SlSight *sight, const SlClassMap *map, const SlClassMask *mask)
+count_pixels (SlEvaluatedModel *contender, const SlSight *sight, const SlClassMap *map, const SlClassMask *mask)
 {
   g_autofree guint8 *found = g_malloc (MAX (map->width, 1));
   SlAffine back;
@@ -388,7 +388,7 @@ count_pixels (SlContender *contender, const SlSight *sight, const SlClassMap *ma
 }
 
 static gboolean
-count_cells (SlContender *contender, const SlSight *sight, const SlSample *sample, const SlResult *result, GError **error)
+count_cells (SlEvaluatedModel *contender, const SlSight *sight, const SlSample *sample, const SlResult *result, GError **error)
 {
   SlClassMap map = { 0 };
   gboolean good = sl_class_map_read (sample->map, &map, error);
@@ -405,7 +405,7 @@ count_cells (SlContender *contender, const SlSight *sight, const SlSample *sampl
 }
 
 static void
-count_classes (SlContender *contender, const SlSample *sample, const SlResult *result)
+count_classes (SlEvaluatedModel *contender, const SlSample *sample, const SlResult *result)
 {
   gint32 best[SL_CLASS_SCORE_BEST];
   const guint n = MIN (result->n_classes, SL_CLASS_SCORE_BEST);
@@ -415,7 +415,7 @@ count_classes (SlContender *contender, const SlSample *sample, const SlResult *r
 }
 
 gboolean
-sl_contender_run (SlContender *contender, const SlPictures *pictures, const SlSample *sample, const void *tensor, GError **error)
+sl_evaluated_model_run (SlEvaluatedModel *contender, const SlPictures *pictures, const SlSample *sample, const void *tensor, GError **error)
 {
   sl_session_forget (contender->session); /* pictures are no sequence */
   const gint64 started = g_get_monotonic_time ();
@@ -441,25 +441,25 @@ sl_contender_run (SlContender *contender, const SlPictures *pictures, const SlSa
 }
 
 SlClassScore *
-sl_contender_classes (const SlContender *contender)
+sl_evaluated_model_classes (const SlEvaluatedModel *contender)
 {
   return contender->classes;
 }
 
 SlObjectScore *
-sl_contender_objects (const SlContender *contender, SlMeasure measure)
+sl_evaluated_model_objects (const SlEvaluatedModel *contender, SlMeasure measure)
 {
   return contender->measures.scores[measure];
 }
 
 const SlCellScore *
-sl_contender_cells (const SlContender *contender)
+sl_evaluated_model_cells (const SlEvaluatedModel *contender)
 {
   return contender->cells;
 }
 
 gdouble
-sl_contender_ms (SlContender *contender)
+sl_evaluated_model_ms (SlEvaluatedModel *contender)
 {
   return sl_percentile_median_ms (contender->times);
 }

@@ -3,7 +3,7 @@
  * Passwords are compared by their SHA-256, in the same time whatever they are. Without a password a server that only this machine reaches
  * answers to addresses and to localhost alone: a page from elsewhere whose name is made to lead here has another name.
  */
-#include "tools/run/http/gate.h"
+#include "tools/run/http/auth.h"
 
 #include <string.h>
 
@@ -25,10 +25,10 @@ digest (const char *text, gsize length, guint8 result[DIGEST])
   g_checksum_free (checksum);
 }
 
-SlGate *
-sl_gate_new (const char *password, gboolean local)
+SlAuth *
+sl_auth_new (const char *password, gboolean local)
 {
-  SlGate *gate = g_new0 (SlGate, 1);
+  SlAuth *gate = g_new0 (SlAuth, 1);
   gate->guarded = password != NULL;
   gate->local = local;
   if (password != NULL)
@@ -37,13 +37,13 @@ sl_gate_new (const char *password, gboolean local)
 }
 
 void
-sl_gate_free (SlGate *gate)
+sl_auth_free (SlAuth *gate)
 {
   g_free (gate);
 }
 
 static gboolean
-is_password (const SlGate *gate, const char *text, gsize length)
+is_password (const SlAuth *gate, const char *text, gsize length)
 {
   guint8 got[DIGEST];
   guint8 difference = 0;
@@ -55,7 +55,7 @@ is_password (const SlGate *gate, const char *text, gsize length)
 
 /* RFC 7617's "Basic" with any user name, and RFC 6750's "Bearer". */
 static gboolean
-knows_password (const SlGate *gate, const char *authorization)
+knows_password (const SlAuth *gate, const char *authorization)
 {
   gsize length;
   if (authorization == NULL)
@@ -76,13 +76,13 @@ is_local_name (const char *host)
 }
 
 gboolean
-sl_gate_is_told (const SlGate *gate, SoupServerMessage *message)
+sl_auth_is_told (const SlAuth *gate, SoupServerMessage *message)
 {
   return gate->guarded && soup_message_headers_get_one (soup_server_message_get_request_headers (message), "Authorization") != NULL;
 }
 
 const char *
-sl_gate_check (const SlGate *gate, SoupServerMessage *message)
+sl_auth_check (const SlAuth *gate, SoupServerMessage *message)
 {
   const char *method = soup_server_message_get_method (message);
   SoupMessageHeaders *asked = soup_server_message_get_request_headers (message);

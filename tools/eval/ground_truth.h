@@ -2,8 +2,8 @@
 /*
  * What is true of a picture: objects with boxes, and masks and keypoints where the data set has them.
  */
-#ifndef SL_TOOLS_EVAL_TRUTH_H
-#define SL_TOOLS_EVAL_TRUTH_H
+#ifndef SL_TOOLS_EVAL_GROUND_TRUTH_H
+#define SL_TOOLS_EVAL_GROUND_TRUTH_H
 
 #include "tools/evaluate/overlap.h"
 #include "tools/evaluate/runs.h"
@@ -11,7 +11,7 @@
 G_BEGIN_DECLS
 
 /**
- * SlTruth: a true object.
+ * SlGroundTruth: a true object.
  * @box: in pixels of the picture, or in 0..1 of it
  * @area: pixels; below 0 = that of the box
  * @label: index of its class
@@ -28,10 +28,10 @@ typedef struct
   SlRuns *mask;
   SlEvalPoint *points;
   guint labelled;
-} SlTruth;
+} SlGroundTruth;
 
-/** sl_truths_new: (transfer full) (element-type SlTruth): none yet. */
-GArray *sl_truths_new (void);
+/** sl_ground_truth_new: (transfer full) (element-type SlGroundTruth): none yet. */
+GArray *sl_ground_truth_new (void);
 
 G_END_DECLS
 

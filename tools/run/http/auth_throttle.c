@@ -3,7 +3,7 @@
  * For each client that said a wrong password lately: a queue of paused messages, and a timer for the first of them. There are no more messages than
  * there are connections, and a client is forgotten when its timer ends and none of its messages waits.
  */
-#include "tools/run/http/turns.h"
+#include "tools/run/http/auth_throttle.h"
 
 #include <sys/socket.h>
 
@@ -11,7 +11,7 @@
 
 typedef struct
 {
-  SlTurns *turns;
+  SlAuthThrottle *turns;
   char *name;     /* of sl_connections_client() */
   GQueue waiters; /* of Waiter */
   GSource *timer; /* (nullable): after a wrong password */
@@ -28,7 +28,7 @@ typedef struct
 
 struct _SlTurns
 {
-  SlTurn turn;
+  SlAuthAttempt turn;
   gpointer data;
   GHashTable *clients; /* name -> Client: those whose next password waits */
 };
@@ -61,10 +61,10 @@ client_free (gpointer data)
   g_free (client);
 }
 
-SlTurns *
-sl_turns_new (SlTurn turn, gpointer data)
+SlAuthThrottle *
+sl_auth_throttle_new (SlAuthAttempt turn, gpointer data)
 {
-  SlTurns *turns = g_new0 (SlTurns, 1);
+  SlAuthThrottle *turns = g_new0 (SlAuthThrottle, 1);
   turns->turn = turn;
   turns->data = data;
   turns->clients = g_hash_table_new_full (g_str_hash, g_str_equal, NULL, client_free);
@@ -72,7 +72,7 @@ sl_turns_new (SlTurn turn, gpointer data)
 }
 
 void
-sl_turns_free (SlTurns *turns)
+sl_auth_throttle_free (SlAuthThrottle *turns)
 {
   g_hash_table_unref (turns->clients);
   g_free (turns);
@@ -82,7 +82,7 @@ static gboolean
 on_time (gpointer data)
 {
   Client *client = data;
-  SlTurns *turns = client->turns;
+  SlAuthThrottle *turns = client->turns;
   Waiter *waiter;
   g_clear_pointer (&client->timer, g_source_unref);
   while (client->timer == NULL && (waiter = g_queue_pop_head (&client->waiters)) != NULL) {
@@ -106,14 +106,14 @@ on_finished (SoupServerMessage *message, gpointer data)
 
 /* (nullable): the client of @message, if it waits. */
 static Client *
-find (SlTurns *turns, SoupServerMessage *message)
+find (SlAuthThrottle *turns, SoupServerMessage *message)
 {
   g_autofree char *name = sl_connections_client (soup_server_message_get_remote_address (message));
   return g_hash_table_lookup (turns->clients, name);
 }
 
 gboolean
-sl_turns_take (SlTurns *turns, SoupServerMessage *message, const char *path, GHashTable *query)
+sl_auth_throttle_take (SlAuthThrottle *turns, SoupServerMessage *message, const char *path, GHashTable *query)
 {
   Client *client = find (turns, message);
   if (client == NULL) {
@@ -143,7 +143,7 @@ has_ended (SoupServerMessage *message)
 }
 
 void
-sl_turns_expire (SlTurns *turns)
+sl_auth_throttle_expire (SlAuthThrottle *turns)
 {
   GHashTableIter iter;
   Client *client;
@@ -162,7 +162,7 @@ sl_turns_expire (SlTurns *turns)
 }
 
 void
-sl_turns_delay (SlTurns *turns, SoupServerMessage *message)
+sl_auth_throttle_delay (SlAuthThrottle *turns, SoupServerMessage *message)
 {
   Client *client = find (turns, message);
   if (client == NULL) {

@@ -3,7 +3,7 @@
  * Labels and objects waiting for their frame. Words are interned: they come from label files, of which there are few; texts that a model
  * read are not.
  */
-#include "plugins/meta/nested.h"
+#include "plugins/meta/object_results.h"
 
 #include <gst/video/video.h>
 
@@ -33,10 +33,10 @@ struct _SlNested
   GPtrArray *regions; /* of the frame at hand: its region metas, in order */
 };
 
-SlNested *
-sl_nested_new (void)
+SlObjectResults *
+sl_object_results_new (void)
 {
-  SlNested *nested = g_new0 (SlNested, 1);
+  SlObjectResults *nested = g_new0 (SlObjectResults, 1);
   nested->labels = g_array_new (FALSE, FALSE, sizeof (SlLabelled));
   nested->texts = g_string_chunk_new (TEXT_BYTES);
   nested->label_regions = g_array_new (FALSE, FALSE, sizeof (guint));
@@ -48,7 +48,7 @@ sl_nested_new (void)
 }
 
 void
-sl_nested_free (SlNested *nested)
+sl_object_results_free (SlObjectResults *nested)
 {
   if (nested == NULL)
     return;
@@ -63,7 +63,7 @@ sl_nested_free (SlNested *nested)
 }
 
 void
-sl_nested_clear (SlNested *nested)
+sl_object_results_clear (SlObjectResults *nested)
 {
   g_array_set_size (nested->labels, 0);
   g_string_chunk_clear (nested->texts);
@@ -74,7 +74,7 @@ sl_nested_clear (SlNested *nested)
 }
 
 static void
-add_object (SlNested *nested, guint region, const SlObjectView *object, const SlSkeleton *skeleton)
+add_object (SlObjectResults *nested, guint region, const SlObjectView *object, const SlSkeleton *skeleton)
 {
   NestedObject copy = { region, nested->points->len, nested->cells->len, *object, skeleton };
   const gsize cells = (gsize) object->mask.width * object->mask.height;
@@ -89,7 +89,7 @@ add_object (SlNested *nested, guint region, const SlObjectView *object, const Sl
 }
 
 void
-sl_nested_add (SlNested *nested, guint region, const SlPredictionView *prediction, double lowest, const char *model)
+sl_object_results_add (SlObjectResults *nested, guint region, const SlPredictionView *prediction, double lowest, const char *model)
 {
   for (guint i = 0; i < prediction->n_labels; i++) {
     SlLabelled label = prediction->labels[i];
@@ -120,7 +120,7 @@ list_regions (GPtrArray *regions, GstBuffer *frame)
 
 /* Labels from the @first on, as many as are about the same region; returns the next one. */
 static guint
-attach_labels (SlNested *nested, guint first, GPtrArray *regions, GstBuffer *frame)
+attach_labels (SlObjectResults *nested, guint first, GPtrArray *regions, GstBuffer *frame)
 {
   const guint region = g_array_index (nested->label_regions, guint, first);
   const SlLabelled *labels = &g_array_index (nested->labels, SlLabelled, first);
@@ -136,7 +136,7 @@ attach_labels (SlNested *nested, guint first, GPtrArray *regions, GstBuffer *fra
 }
 
 static void
-attach_object (SlNested *nested, NestedObject *object, GstVideoRegionOfInterestMeta *parent, gint *last_id, GstBuffer *frame)
+attach_object (SlObjectResults *nested, NestedObject *object, GstVideoRegionOfInterestMeta *parent, gint *last_id, GstBuffer *frame)
 {
   /* An array to which nothing was appended has no data. */
   object->object.points = object->object.n_points > 0 ? &g_array_index (nested->points, SlPoint, object->first_point) : NULL;
@@ -150,7 +150,7 @@ attach_object (SlNested *nested, NestedObject *object, GstVideoRegionOfInterestM
 }
 
 void
-sl_nested_attach (SlNested *nested, GstBuffer *frame, gint width, gint height)
+sl_object_results_attach (SlObjectResults *nested, GstBuffer *frame, gint width, gint height)
 {
   nested->width = width;
   nested->height = height;
@@ -164,5 +164,5 @@ sl_nested_attach (SlNested *nested, GstBuffer *frame, gint width, gint height)
       attach_object (nested, object, g_ptr_array_index (regions, object->region), &last_id, frame);
   }
   sl_buffer_keep_regions (frame);
-  sl_nested_clear (nested);
+  sl_object_results_clear (nested);
 }

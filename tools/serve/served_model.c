@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "tools/serve/served.h"
+#include "tools/serve/served_model.h"
 
 #include <string.h>
 
-#include "core/base/show.h"
+#include "core/base/printable.h"
 #include "models/state.h"
 #include "pipelines/remote/topics.h"
 #include "sightline/error.h"
@@ -23,17 +23,17 @@ split_argument (const char *argument, char **name, char **path)
 }
 
 static gboolean
-check_name (const SlServed *self, GError **error)
+check_name (const SlServedModel *self, GError **error)
 {
   g_autofree char *path = g_strconcat (self->prefix, "/", self->name, NULL), *prefix = NULL, *name = NULL;
   return sl_remote_split (path, &prefix, &name, error);
 }
 
-SlServed *
-sl_served_new (const char *argument, const char *prefix, const SlContractOverrides *overrides, const SlModelLoadOptions *options,
-               GError **error)
+SlServedModel *
+sl_served_model_new (const char *argument, const char *prefix, const SlContractOverrides *overrides, const SlModelLoadOptions *options,
+                     GError **error)
 {
-  SlServed *self = g_new0 (SlServed, 1);
+  SlServedModel *self = g_new0 (SlServedModel, 1);
   g_autofree char *path = NULL;
   split_argument (argument, &self->name, &path);
   self->prefix = g_strdup (prefix);
@@ -44,7 +44,7 @@ sl_served_new (const char *argument, const char *prefix, const SlContractOverrid
   if (self->model == NULL || !sl_contract_require_range (sl_model_contract (self->model), error)
       || !sl_state_refuse (sl_model_graph (self->model),
                            "a worker answers many who ask, in any order: run it where the frames are, with slinfer", error)) {
-    sl_served_free (self);
+    sl_served_model_free (self);
     return NULL;
   }
   self->contract = sl_contract_ref (sl_model_contract (self->model));
@@ -56,7 +56,7 @@ sl_served_new (const char *argument, const char *prefix, const SlContractOverrid
 }
 
 void
-sl_served_free (SlServed *self)
+sl_served_model_free (SlServedModel *self)
 {
   if (self == NULL)
     return;
@@ -74,7 +74,7 @@ sl_served_free (SlServed *self)
 }
 
 void
-sl_served_announce_less (SlServed *self, guint encodings)
+sl_served_model_announce_less (SlServedModel *self, guint encodings)
 {
   char hash[SL_REMOTE_HASH];
   g_bytes_unref (self->announcement);
@@ -98,11 +98,11 @@ copy_inputs (SlWork *work, const SlRemoteRequest *request, GError **error)
 }
 
 SlWork *
-sl_work_new (SlServed *served, const SlBrokerMessage *message, GError **error)
+sl_work_new (SlServedModel *served, const SlBrokerMessage *message, GError **error)
 {
   SlRemoteRequest request;
   if (!sl_remote_may_answer (served->prefix, served->name, message->topic, message->response)) {
-    g_autofree char *shown = sl_show (message->response != NULL ? message->response : "none", SL_SHOW_NAME);
+    g_autofree char *shown = sl_printable (message->response != NULL ? message->response : "none", SL_SHOW_NAME);
     g_set_error (error, SL_ERROR, SL_ERROR_FORMAT, "request: expected a response topic below %s/%s/answers%s/, got %s", served->prefix,
                  served->name, strrchr (message->topic, '/'), shown);
     return NULL;

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Who may ask. Fixed once made.
+ */
+#ifndef SL_TOOLS_RUN_HTTP_AUTH_H
+#define SL_TOOLS_RUN_HTTP_AUTH_H
+
+#include <libsoup/soup.h>
+
+G_BEGIN_DECLS
+
+typedef struct _SlGate SlAuth;
+
+/** sl_auth_new: @password: (nullable): that clients must know; @local: only this machine reaches the server. */
+SlAuth *sl_auth_new (const char *password, gboolean local);
+void sl_auth_free (SlAuth *gate);
+/** sl_auth_is_told: whether @message says a password, right or wrong, and one is asked for. */
+gboolean sl_auth_is_told (const SlAuth *gate, SoupServerMessage *message);
+/** sl_auth_check: (nullable): NULL when @message may be answered; else why not, with the status and headers for that set. */
+const char *sl_auth_check (const SlAuth *gate, SoupServerMessage *message);
+
+G_END_DECLS
+
+#endif

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Passwords of one client are looked at one by one, and after a wrong one none of that client's is for a while: what a guess costs is not less for a
+ * client that does not wait for its answer, or that has many connections. Other clients do not wait for it. The server's thread.
+ */
+#ifndef SL_TOOLS_RUN_HTTP_AUTH_THROTTLE_H
+#define SL_TOOLS_RUN_HTTP_AUTH_THROTTLE_H
+
+#include <libsoup/soup.h>
+
+G_BEGIN_DECLS
+
+/** Milliseconds from a wrong password to the next one of the same client that is looked at. */
+#define SL_TURN_MS 100
+
+/** Passwords of one client that wait; more are refused unseen. */
+#define SL_TURNS_MOST 24
+
+typedef struct _SlTurns SlAuthThrottle;
+
+/** SlAuthAttempt: looks at @message, a request for @path with the values @query (nullable), whose turn it is. */
+typedef void (*SlAuthAttempt) (SoupServerMessage *message, const char *path, GHashTable *query, gpointer data);
+
+/** sl_auth_throttle_new: calls @turn in the thread's default context. */
+SlAuthThrottle *sl_auth_throttle_new (SlAuthAttempt turn, gpointer data);
+/** sl_auth_throttle_free: who waits is not called any more. */
+void sl_auth_throttle_free (SlAuthThrottle *turns);
+/** sl_auth_throttle_take: calls the function with @message, at once or when it is its turn; @message is paused until then. FALSE: too many wait. */
+gboolean sl_auth_throttle_take (SlAuthThrottle *turns, SoupServerMessage *message, const char *path, GHashTable *query);
+/** sl_auth_throttle_delay: the password of @message, whose turn it is, was wrong. */
+void sl_auth_throttle_delay (SlAuthThrottle *turns, SoupServerMessage *message);
+/** sl_auth_throttle_expire: lets go of those whose connection has ended; to be called some times a second. */
+void sl_auth_throttle_expire (SlAuthThrottle *turns);
+
+G_END_DECLS
+
+#endif
