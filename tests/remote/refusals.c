@@ -115,7 +115,8 @@ test_access (void)
     return;
   }
   g_autofree char *folder = g_dir_make_tmp ("sl-access-XXXXXX", NULL), *passwords = g_build_filename (folder, "passwords", NULL),
-                  *root = g_strdup (g_getenv ("SIGHTLINE_SOURCE_ROOT")), *access = g_build_filename (root, "data", "mosquitto.acl", NULL);
+                  *root = g_strdup (g_getenv ("SIGHTLINE_SOURCE_ROOT")),
+                  *access = g_build_filename (root, "tools", "data", "mosquitto.acl", NULL);
   const char *const users[] = { "worker", "camera" };
   for (guint i = 0; i < G_N_ELEMENTS (users); i++) {
     const char *argv[] = { tool, "-b", passwords, users[i], "secret", NULL };
