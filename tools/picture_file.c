@@ -45,10 +45,12 @@ sl_picture_file_check_stream (const SlPictureHeader *header, GError **error)
 /* The time of a frame that states none, in milliseconds; browsers show it as long. */
 #define USUAL_DELAY 100
 
-/* GdkPixbuf's iterators take the old kind of time alone. */
-G_GNUC_BEGIN_IGNORE_DEPRECATIONS
-typedef GTimeVal Clock;
-G_GNUC_END_IGNORE_DEPRECATIONS
+/* GTimeVal, which GdkPixbuf takes and GLib marks as deprecated. */
+typedef struct
+{
+  glong seconds, microseconds;
+} Clock;
+G_STATIC_ASSERT (sizeof (Clock) == 2 * sizeof (glong));
 
 struct _SlPictureFile
 {
@@ -119,7 +121,7 @@ load (SlPictureFile *file, const SlPictureHeader *header, const char *path, cons
     file->still = g_object_ref (gdk_pixbuf_animation_get_static_image (file->animation));
   } else {
     file->left = MAX (count_frames (bytes, n), 1);
-    file->iter = gdk_pixbuf_animation_get_iter (file->animation, &file->clock);
+    file->iter = gdk_pixbuf_animation_get_iter (file->animation, (gconstpointer) &file->clock);
   }
   return TRUE;
 }
@@ -190,7 +192,7 @@ next_moving (SlPictureFile *file)
   file->time += delay * GST_MSECOND;
   const guint64 now = file->time / GST_USECOND;
   file->clock = (Clock){ (glong) (now / G_USEC_PER_SEC), (glong) (now % G_USEC_PER_SEC) };
-  gdk_pixbuf_animation_iter_advance (file->iter, &file->clock);
+  gdk_pixbuf_animation_iter_advance (file->iter, (gconstpointer) &file->clock);
   return sample;
 }
 

@@ -343,9 +343,11 @@ test_kept (void)
   g_autofree char *again = stand (kept, &entered, &since, &still_none);
   g_assert_null (none);
   g_assert_null (still_none);
+  g_assert_nonnull (again);
   g_assert_cmpuint (entered, ==, 1);
   g_assert_cmpint (since, ==, first);
   g_autofree char *anew = stand ("[analysis]\nversion=1\n[region 0]\n", &entered, &since, &damage);
+  g_assert_nonnull (anew);
   g_assert_cmpstr (damage, ==, "kept: [region 0] kind: missing, or not what an analyzer saved: counts begin at 0");
   g_assert_cmpuint (entered, ==, 1);
   g_assert_cmpint (since, >, first);

@@ -468,6 +468,7 @@ test_made_again (gconstpointer data)
   g_autofree char *aside = g_strconcat (fixture.folder, "-aside", NULL), *gone = g_strdup (fixture.folder);
   push_frames (&fixture, &stream, 0, 50, 10);
   g_autoptr (GstStructure) before = record_wait (&fixture);
+  g_assert_nonnull (before);
   if (moved)
     g_assert_cmpint (g_rename (fixture.folder, aside), ==, 0);
   else
