@@ -38,6 +38,18 @@ def test_folder():
     assert [frame["source"] for frame in predict("file://" + path)] == wanted
 
 
+def test_recursive():
+    """The pictures of a folder, then those of its sub-folders; a link to a folder above is no way round and round."""
+    path = folder("set")
+    folder("set/b/deep"), folder("set/a"), folder("set/.hidden")
+    wanted = [png("set/" + name, 5, 5, RED) for name in ("z.png", "a/2.png", "a/10.png", "b/1.png", "b/deep/0.png")]
+    png("set/.hidden/no.png", 5, 5, BLUE)
+    os.symlink(path, work("set/b/up"))
+    assert [frame["source"] for frame in predict("--recursive", path)] == wanted
+    listed = run("predict", "--json", "--recursive", "--model", model("brightest_channel.tflite"), "--list", write("set.txt", path.encode())).expect(0)
+    assert [json.loads(line)["source"] for line in listed.out.splitlines()] == wanted
+
+
 def test_folder_with_broken_files():
     path = folder("broken")
     good = [png("broken/%d.png" % i, 5, 5, GREEN) for i in (1, 4)]
@@ -54,7 +66,8 @@ def test_folder_without_pictures():
     sentence = "empty: the folder has no pictures in it (files named .jpg, .png, .bmp, .gif, .webp, .tif or .ppm)%s; videos are named one by one\n"
     run("predict", "--model", m, path).expect(1, sentence % "")
     folder("empty/sub")
-    run("predict", "--model", m, path).expect(1, sentence % ", and its sub-folders are not searched")
+    run("predict", "--model", m, path).expect(1, sentence % ", and its sub-folders are not searched (sightline predict --recursive does)")
+    run("predict", "--recursive", "--model", m, path).expect(1, sentence % "")
     if os.geteuid() != 0:
         os.chmod(path, 0)
         run("predict", "--model", m, path).expect(1, "empty: ", "Permission denied")

@@ -86,7 +86,7 @@ static GPtrArray *
 add_inputs (SlDataset *dataset, const char *path)
 {
   char *arguments[] = { (char *) path, NULL };
-  GPtrArray *inputs = sl_inputs_new (arguments);
+  GPtrArray *inputs = sl_inputs_new (arguments, FALSE);
   g_ptr_array_add (dataset->inputs, inputs);
   return inputs;
 }

@@ -100,7 +100,7 @@ static gboolean
 fit (const Options *options, char **arguments, SlSpawner *spawner, GError **error)
 {
   const char *model = arguments[0];
-  g_autoptr (GPtrArray) inputs = sl_inputs_new (arguments + 1);
+  g_autoptr (GPtrArray) inputs = sl_inputs_new (arguments + 1, FALSE);
   g_autoptr (GPtrArray) frames = read_frames (spawner, inputs, options->pictures, error);
   g_autoptr (SlTrial) trial = frames != NULL ? sl_trial_new (model, &options->model, spawner, frames, error) : NULL;
   const SlFitTruth truth = { model, options->truth, &options->model, spawner, MAX_PICTURES };

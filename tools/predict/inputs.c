@@ -15,6 +15,9 @@
 #include "sightline/error.h"
 #include "models/model.h"
 
+/* Folders inside of folders, from the one that is named on. */
+#define MAX_DEPTH 64
+
 static const char *const picture_endings[] = { ".jpg",  ".jpeg", ".jpe",  ".jfif", ".png", ".bmp", ".gif",
                                                ".webp", ".tif",  ".tiff", ".ppm",  ".pgm", ".pbm", ".pnm" };
 static const char *const model_endings[] = { ".tflite", ".onnx", ".pt", ".pth", ".h5", ".keras" };
@@ -141,60 +144,74 @@ compare_names (gconstpointer a, gconstpointer b)
   return order != 0 ? order : strcmp (*(char *const *) a, *(char *const *) b);
 }
 
-/* (element-type filename): the names of pictures in @path, 2 before 10; hidden files, as some systems leave beside each picture, are not. */
+/* (element-type filename): the names of pictures and of folders in @path, each sorted with 2 before 10. Hidden files, as some systems leave
+ * beside each picture, are left out. A folder behind a symbolic link is left out too, because it may lead back to where it lies. */
 static GPtrArray *
-pictures_in (const char *path, guint *folders, GError **error)
+pictures_in (const char *path, GPtrArray *folders, GError **error)
 {
   g_autoptr (GPtrArray) names = g_ptr_array_new_with_free_func (g_free);
   g_autoptr (GDir) folder = g_dir_open (path, 0, error);
   const char *name;
-  *folders = 0;
   if (folder == NULL)
     return NULL;
   while ((name = g_dir_read_name (folder)) != NULL) {
     g_autofree char *full = g_build_filename (path, name, NULL);
     if (name[0] == '.')
       continue;
-    if (g_file_test (full, G_FILE_TEST_IS_DIR))
-      ++*folders;
-    else if (ends_in (name, picture_endings, G_N_ELEMENTS (picture_endings)))
+    if (!g_file_test (full, G_FILE_TEST_IS_DIR) && ends_in (name, picture_endings, G_N_ELEMENTS (picture_endings)))
       g_ptr_array_add (names, g_strdup (name));
+    else if (g_file_test (full, G_FILE_TEST_IS_DIR) && !g_file_test (full, G_FILE_TEST_IS_SYMLINK))
+      g_ptr_array_add (folders, g_strdup (name));
   }
   g_ptr_array_sort (names, compare_names);
+  g_ptr_array_sort (folders, compare_names);
   return g_steal_pointer (&names);
 }
 
 static void
-add_folder (GPtrArray *inputs, const char *name, const char *path)
+add_picture (GPtrArray *inputs, const char *shown, const char *path)
 {
+  GStatBuf status;
+  if (g_stat (path, &status) == 0)
+    add_file (inputs, shown, path, &status);
+  else
+    add (inputs, SL_INPUT_FILE, shown)->error = g_error_new_literal (SL_ERROR, SL_ERROR_OPEN, g_strerror (errno));
+}
+
+/* Adds the pictures of a folder, and with @depth > 0 those of the folders in it. FALSE where it can be read and has no sub-folder. */
+static gboolean
+add_pictures (GPtrArray *inputs, const char *name, const char *path, guint depth)
+{
+  g_autoptr (GPtrArray) folders = g_ptr_array_new_with_free_func (g_free);
   g_autoptr (GError) unreadable = NULL;
-  guint folders;
-  g_autoptr (GPtrArray) names = pictures_in (path, &folders, &unreadable);
-  if (names == NULL || names->len == 0) {
-    SlInput *input = add (inputs, SL_INPUT_FILE, name);
-    input->error =
-      unreadable != NULL
-        ? g_steal_pointer (&unreadable)
-        : g_error_new (
-          SL_ERROR, SL_ERROR_OPEN,
-          "the folder has no pictures in it (files named .jpg, .png, .bmp, .gif, .webp, .tif or .ppm)%s; videos are named one by "
-          "one",
-          folders > 0 ? ", and its sub-folders are not searched" : "");
-    return;
+  g_autoptr (GPtrArray) names = pictures_in (path, folders, &unreadable);
+  if (names == NULL)
+    add (inputs, SL_INPUT_FILE, name)->error = g_steal_pointer (&unreadable);
+  for (guint i = 0; names != NULL && i < names->len; i++) {
+    g_autofree char *shown = g_build_filename (name, names->pdata[i], NULL), *full = g_build_filename (path, names->pdata[i], NULL);
+    add_picture (inputs, shown, full);
   }
-  for (guint i = 0; i < names->len; i++) {
-    GStatBuf status;
-    g_autofree char *shown = g_build_filename (name, names->pdata[i], NULL);
-    g_autofree char *full = g_build_filename (path, names->pdata[i], NULL);
-    if (g_stat (full, &status) == 0)
-      add_file (inputs, shown, full, &status);
-    else
-      add (inputs, SL_INPUT_FILE, shown)->error = g_error_new_literal (SL_ERROR, SL_ERROR_OPEN, g_strerror (errno));
+  for (guint i = 0; depth > 0 && i < folders->len; i++) {
+    g_autofree char *shown = g_build_filename (name, folders->pdata[i], NULL), *full = g_build_filename (path, folders->pdata[i], NULL);
+    add_pictures (inputs, shown, full, depth - 1);
   }
+  return folders->len > 0;
 }
 
 static void
-add_argument (GPtrArray *inputs, const char *text)
+add_folder (GPtrArray *inputs, const char *name, const char *path, gboolean recursive)
+{
+  const guint before = inputs->len;
+  const gboolean folders = add_pictures (inputs, name, path, recursive ? MAX_DEPTH : 0);
+  if (inputs->len == before)
+    add (inputs, SL_INPUT_FILE, name)->error = g_error_new (
+      SL_ERROR, SL_ERROR_OPEN,
+      "the folder has no pictures in it (files named .jpg, .png, .bmp, .gif, .webp, .tif or .ppm)%s; videos are named one by one",
+      folders && !recursive ? ", and its sub-folders are not searched (sightline predict --recursive does)" : "");
+}
+
+static void
+add_argument (GPtrArray *inputs, const char *text, gboolean recursive)
 {
   GStatBuf status;
   GError *error = NULL;
@@ -204,7 +221,7 @@ add_argument (GPtrArray *inputs, const char *text)
   }
   g_autofree char *path = local_path (text, &status, &error);
   if (path != NULL && S_ISDIR (status.st_mode)) {
-    add_folder (inputs, path, path);
+    add_folder (inputs, path, path, recursive);
   } else if (path != NULL) {
     add_file (inputs, text, path, &status);
   } else {
@@ -216,11 +233,11 @@ add_argument (GPtrArray *inputs, const char *text)
 }
 
 GPtrArray *
-sl_inputs_new (char **arguments)
+sl_inputs_new (char **arguments, gboolean recursive)
 {
   GPtrArray *inputs = g_ptr_array_new_with_free_func (input_free);
   for (guint i = 0; arguments[i] != NULL; i++)
-    add_argument (inputs, arguments[i]);
+    add_argument (inputs, arguments[i], recursive);
   return inputs;
 }
 

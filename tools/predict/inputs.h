@@ -33,8 +33,9 @@ typedef struct
   GError *error;
 } SlInput;
 
-/** sl_inputs_new: (transfer full) (element-type SlInput): of @arguments, in their order, folders as their pictures; after gst_init(). */
-GPtrArray *sl_inputs_new (char **arguments);
+/** sl_inputs_new: (transfer full) (element-type SlInput): of @arguments, in their order, folders as their pictures; with @recursive also those
+ *  of their sub-folders. Call it after gst_init(). */
+GPtrArray *sl_inputs_new (char **arguments, gboolean recursive);
 /** sl_inputs_find_file: (nullable): the first of @inputs that is the regular file at @path, by whatever name. */
 const SlInput *sl_inputs_find_file (GPtrArray *inputs, const char *path);
 /** sl_inputs_find_model: (nullable): the first of @arguments that is a model and no picture. */

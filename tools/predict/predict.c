@@ -43,12 +43,12 @@ typedef struct
   guint frames;     /* 0 = all */
   SlReportFormat format;
   SlShard shard;
-  gboolean json, read, no_read, resume;
+  gboolean json, read, no_read, resume, recursive;
 } Options;
 
-#define SOURCES                                                                                                                     \
-  "SOURCE is a picture, a video, a folder (its pictures, not those of its sub-folders), a camera (/dev/video0, rtsp://HOST/PATH,\n" \
-  "test://, http:// with MJPEG) or another URI."
+#define SOURCES                                                                                                                 \
+  "SOURCE is a picture, a video, a folder (its pictures; --recursive: also those of its sub-folders), a camera (/dev/video0,\n" \
+  "rtsp://HOST/PATH, test://, http:// with MJPEG) or another URI."
 
 static gboolean
 is_moving (GstSample *frame)
@@ -63,6 +63,7 @@ typedef struct
   SlFramePredictor *predictor;
   SlDecoderClient *frames;
   const SlShard *shard;
+  gboolean recursive;
   GPtrArray *inputs; /* (element-type SlInput): of the command line, or of a line of the list */
   SlListing *list;   /* (nullable): in place of the command line's */
   SlOutput *output;  /* (nullable): in place of standard output */
@@ -166,7 +167,7 @@ static gboolean
 take_style (Run *run, const char *path, GError **error)
 {
   const char *arguments[] = { path, NULL };
-  g_autoptr (GPtrArray) styles = sl_inputs_new ((char **) arguments);
+  g_autoptr (GPtrArray) styles = sl_inputs_new ((char **) arguments, FALSE);
   g_autoptr (GError) problem = NULL;
   g_autoptr (GstSample) picture = NULL;
   if (sl_decoder_client_open (run->frames, styles->pdata[0], &problem)) {
@@ -247,7 +248,7 @@ predict_list (Run *run)
   const char *line;
   while (!run->done && !sl_interrupted () && (line = sl_listing_next (run->list, &error)) != NULL) {
     char *arguments[] = { (char *) line, NULL };
-    run->inputs = sl_inputs_new (arguments);
+    run->inputs = sl_inputs_new (arguments, run->recursive);
     if (predict_inputs (run) != SL_EXIT_OK)
       status = SL_EXIT_FAILED;
     g_clear_pointer (&run->inputs, g_ptr_array_unref);
@@ -360,12 +361,16 @@ load_and_predict (const Options *options, SlSpawner *spawner, Run *run)
 static int
 predict (const Options *options, SlSpawner *spawner, char **arguments)
 {
-  g_autoptr (GPtrArray) inputs = sl_inputs_new (arguments);
+  g_autoptr (GPtrArray) inputs = sl_inputs_new (arguments, options->recursive);
   const SlInput *lost = options->draw != NULL ? sl_inputs_find_file (inputs, options->draw) : NULL;
   if (lost != NULL)
     return sl_options_usage ("predict", "--draw %s: the source %s would be lost; draw to another name", options->draw, lost->name);
   g_autoptr (GError) error = NULL;
-  Run run = { .shard = &options->shard, .inputs = inputs, .report = { .format = options->format, .out = stdout }, .left = options->frames };
+  Run run = { .shard = &options->shard,
+              .recursive = options->recursive,
+              .inputs = inputs,
+              .report = { .format = options->format, .out = stdout },
+              .left = options->frames };
   int status = SL_EXIT_FAILED;
   if (open_files (options, &run, &error))
     status = load_and_predict (options, spawner, &run);
@@ -490,6 +495,7 @@ run_predict (int argc, char **argv)
       "What is printed: table (default); json, an object a frame; csv, a row an object", "FORMAT" },
     { "output", 'o', 0, G_OPTION_ARG_FILENAME, &options.output, "Write JSON or CSV of pictures, each once, to this file", "FILE" },
     { "resume", 0, 0, G_OPTION_ARG_NONE, &options.resume, "Go on with --output's file: pictures that it has are left out", NULL },
+    { "recursive", 0, 0, G_OPTION_ARG_NONE, &options.recursive, "Take the pictures of sub-folders too", NULL },
     { "list", 0, 0, G_OPTION_ARG_FILENAME, &options.list, "Take sources from this file, one a line; - is standard input", "FILE" },
     { "shard", 0, 0, G_OPTION_ARG_STRING, &options.shard_text,
       "Do the I-th of N shares of the sources, 1/N to N/N, chosen by a hash of their names", "I/N" },

@@ -442,7 +442,7 @@ run (Options *options)
   if (status != SL_EXIT_OK)
     return status;
   char *arguments[] = { camera == NULL ? options->camera : NULL, NULL };
-  g_autoptr (GPtrArray) inputs = sl_inputs_new (arguments);
+  g_autoptr (GPtrArray) inputs = sl_inputs_new (arguments, FALSE);
   if (sl_inputs_find_file (inputs, options->output) != NULL)
     return sl_options_usage ("calibrate", "--output and --camera are one file, which would be lost; expected another name for --output");
   Job job = { .options = options, .step = 1 };

@@ -251,7 +251,7 @@ static gboolean
 loses_picture (const Options *options, const char *option, const char *argument)
 {
   char *arguments[] = { options->html != NULL ? (char *) argument : NULL, NULL };
-  g_autoptr (GPtrArray) inputs = sl_inputs_new (arguments);
+  g_autoptr (GPtrArray) inputs = sl_inputs_new (arguments, FALSE);
   const SlInput *lost = inputs->len > 0 ? sl_inputs_find_file (inputs, options->html) : NULL;
   if (lost != NULL)
     sl_options_usage ("quantize", "--html is %s, a picture of %s, which would be lost; expected another name for --html", lost->name,

@@ -17,7 +17,7 @@ sl_sources_new (SlSpawner *spawner, const char *argument, guint most, GError **e
   char *arguments[] = { (char *) argument, NULL };
   g_autoptr (SlSources) sources = g_new0 (SlSources, 1);
   sources->all = g_ptr_array_new_with_free_func (g_free);
-  sources->inputs = sl_inputs_new (arguments);
+  sources->inputs = sl_inputs_new (arguments, FALSE);
   if (g_file_test (argument, G_FILE_TEST_IS_DIR)) {
     for (guint i = 0; i < sources->inputs->len; i++)
       add (sources, sources->inputs->pdata[i], NULL);
