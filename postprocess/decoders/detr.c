@@ -344,7 +344,7 @@ scores_fit (const Readings *readings, const State *state, const void *logits, GS
   }
   const gboolean shares = low >= 0 && high <= 1 && low < high;
   const gboolean fits = state->activation == NONE      ? low >= -0.05f && high <= 1.05f
-                        : state->activation == SIGMOID ? !shares && (readings->named || state->columns < 2 || 2 * last <= n)
+                        : state->activation == SIGMOID ? !shares && (state->columns < 2 || 2 * last <= n)
                                                        : !shares && (readings->named || 2 * last >= n || 2 * sure > n);
   if (!fits && why != NULL && (shares || state->activation == NONE))
     g_string_append_printf (why, "numbers of classes are %g..%g", (double) low, (double) high);

@@ -193,11 +193,15 @@ static const Table tables[] = {
   { "Ultralytics RT-DETR", "msl", 3, .task = "detect", .fractions_only = TRUE },
   { "Ultralytics RT-DETR of old", "mC", 3, .task = "detect", .fractions_only = TRUE, .labelled_only = TRUE },
   { "v10", "csl", 3, .task = "detect" },
+  { "class and score first", "lsc", 3 },
+  { "score and class first", "slc", 3 },
+  { "class before score", "cls", 3 },
   { "YOLOv7 end to end", "icls", 2, .pixels_only = TRUE },
   { "YOLO-NAS flat", "icsl", 2, .pixels_only = TRUE },
   { "DetectionOutput", "ilsc", 4, .fractions_only = TRUE },
   { "YOLOX after its suppression", "cosl", 2, .pixels_only = TRUE },
   { "v8", "mC", 3, TRUE, .labelled_only = TRUE },
+  { "v8, a row a cell", "mC", 3, .pixels_only = TRUE, .dense = TRUE },
   { "v8 with corners", "cC", 3, TRUE, .labelled_only = TRUE },
   { "v8 with logits", "mG", 3, TRUE, .labelled_only = TRUE },
   { "a face a row", "cs", 3, .labelled_only = TRUE, .one = TRUE, .dense = TRUE },
@@ -401,6 +405,7 @@ test_queries (void)
     check_queries (NULL, NULL, 100, columns, 0, TRUE);
     check_queries ("pred_boxes", "pred_logits", 50, columns, columns - 1, TRUE);
     check_queries ("pred_boxes", "logits", 77, columns, columns, FALSE);
+    check_queries ("pred_boxes", "logits", 60, columns, 0, TRUE);
   }
 }
 
@@ -441,7 +446,7 @@ test_stated (void)
     { "yolo,columns=x1y1x2y2,score,class",
       { "", "cls", 3 },
       "column 4 holds whole numbers 0..2",
-      "expected other parameters of decoder=yolo" },
+      "state decoder=yolo,columns=x1y1x2y2,class,score" },
     { "yolo,preset=v8", { "", "msk", 3, TRUE }, "no scores of 0..1", "state decoder=yolo,keypoints=17,3" },
     { "yolo,preset=v10", { "", "msl", 3 }, "no boxes as corners", "state decoder=yolo,columns=xywh,score,class" },
   };
