@@ -56,13 +56,15 @@ typedef struct
   gboolean stated, named; /* the activation; the tensors, as the first DETR's are */
 } Readings;
 
-/* Boxes are the second of two tensors of 4 columns. */
+/* Of two tensors of 4 columns boxes are the one that is named so, else the second. */
 static gboolean
 find_tensors (const SlDecoderConfig *config, guint *boxes, guint *logits)
 {
   if (config->n_tensors != 2)
     return FALSE;
-  *boxes = sl_decoder_columns (&config->tensors[1]) == 4 ? 1 : 0;
+  const gboolean first_named = sl_decoder_columns (&config->tensors[0]) == 4 && sl_tensor_role (&config->tensors[0]) == SL_TENSOR_BOXES
+                               && sl_tensor_role (&config->tensors[1]) != SL_TENSOR_BOXES;
+  *boxes = sl_decoder_columns (&config->tensors[1]) == 4 && !first_named ? 1 : 0;
   *logits = 1 - *boxes;
   const SlTensorInfo *b = &config->tensors[*boxes], *l = &config->tensors[*logits];
   return sl_decoder_columns (b) == 4 && sl_decoder_elements (b) > 0 && sl_decoder_columns (l) >= 1 && sl_values_readable (b->dtype)

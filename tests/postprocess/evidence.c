@@ -248,6 +248,11 @@ typedef struct
 
 static const Parts parts[] = {
   { "EfficientNMS", "detections", { "N:num_dets", "b:det_boxes", "s:det_scores", "I:det_classes" }, 'c' },
+  { "EfficientNMS, TensorFlow's names",
+    "detections",
+    { "N:num_detections", "b:detection_boxes", "s:detection_scores", "I:detection_classes" },
+    'c',
+    .pixels_only = TRUE },
   { "EfficientNMS, other order", "detections", { "s:scores", "I:labels", "b:bboxes", "N:num_detections" }, 'c' },
   { "without names", "detections", { "N:", "b:", "s:", "L:" }, 'c' },
   { "BatchedNMS", "detections", { "N:num_detections", "b:nmsed_boxes", "s:nmsed_scores", "l:nmsed_classes" }, 'c' },
@@ -337,17 +342,17 @@ check_parts (const Parts *layout, const Scene *scene, guint n_labels)
 static void
 test_parts (void)
 {
-  static const guint numbers[] = { CELLS, 300, 100 }, class_numbers[] = { 2, 3, 15, 80 };
+  static const guint numbers[] = { CELLS, 300, 100 }, class_numbers[] = { 2, 3, 15, 80, 1 };
   g_autoptr (GRand) rand = g_rand_new_with_seed (38);
   g_autofree Scene *scene = g_new0 (Scene, 1);
   for (guint t = 0; t < G_N_ELEMENTS (parts); t++)
     for (guint v = 0; v < G_N_ELEMENTS (numbers) * G_N_ELEMENTS (class_numbers) * 2 * N_FILLERS; v++) {
       scene->n = numbers[v % 3];
-      scene->classes = class_numbers[v / 3 % 4];
-      scene->pixels = v / 12 % 2;
-      scene->filler = (Filler) (v / 24);
+      scene->classes = class_numbers[v / 3 % 5];
+      scene->pixels = v / 15 % 2;
+      scene->filler = (Filler) (v / 30);
       if (parts[t].dense != (scene->n == CELLS) || (parts[t].pixels_only && !scene->pixels) || (parts[t].fractions_only && scene->pixels)
-          || (parts[t].dense && scene->filler == FILLER_ZERO))
+          || (parts[t].dense && scene->filler == FILLER_ZERO) || (scene->classes == 1 && parts[t].tensors[2] != NULL))
         continue;
       make_scene (scene, rand);
       check_parts (&parts[t], scene, 0);
@@ -397,6 +402,8 @@ check_queries (const char *boxes_name, const char *logits_name, guint n, guint c
 static void
 test_queries (void)
 {
+  check_queries ("dets", "labels", 300, 4, 3, FALSE);
+  check_queries ("pred_boxes", "logits", 40, 4, 0, TRUE);
   for (guint columns = 3; columns <= 91; columns += 44) {
     check_queries ("dets", "labels", 300, columns, columns - 1, FALSE);
     check_queries ("dets", "labels", 120, columns, 0, FALSE);
