@@ -87,7 +87,7 @@ typedef struct
   const char *name, *columns;
   guint rank;
   gboolean transposed;
-  const char *task;
+  const char *task, *preset;
   gboolean pixels_only, fractions_only, not_two, labelled_only, one, dense;
 } Table;
 
@@ -171,6 +171,8 @@ check_table (const Table *table, const Scene *scene, guint n_labels, GRand *rand
   config_add (&config, SL_DTYPE_F32, table->rank == 2 ? DIMS (a, b) : table->rank == 3 ? DIMS (1, a, b) : DIMS (1, 1, a, b), 0, 0);
   if (table->task != NULL)
     config_param (&config, "task", table->task);
+  if (table->preset != NULL)
+    config_param (&config, "preset", table->preset);
   g_autoptr (GError) error = NULL;
   g_autoptr (SlDecoding) decoding = sl_decoding_new ("yolo", &config, &error);
   g_test_message ("%s: %u rows, %u classes, %u labels, %s, filler %u", table->name, scene->n, scene->classes, n_labels,
@@ -202,10 +204,12 @@ static const Table tables[] = {
   { "YOLOX after its suppression", "cosl", 2, .pixels_only = TRUE },
   { "v8", "mC", 3, TRUE, .labelled_only = TRUE },
   { "v8, a row a cell", "mC", 3, .pixels_only = TRUE, .dense = TRUE },
+  { "v8, turned by a converter", "mC", 3, .preset = "v8", .pixels_only = TRUE, .dense = TRUE },
   { "v8 with corners", "cC", 3, TRUE, .labelled_only = TRUE },
   { "v8 with logits", "mG", 3, TRUE, .labelled_only = TRUE },
   { "a face a row", "cs", 3, .labelled_only = TRUE, .one = TRUE, .dense = TRUE },
   { "v8 pose without metadata", "msk", 3, TRUE, .pixels_only = TRUE },
+  { "v8 pose, a row a cell", "msk", 3, .pixels_only = TRUE, .dense = TRUE, .one = TRUE },
   { "v8 pose of several classes", "mCk", 3, TRUE, .pixels_only = TRUE, .labelled_only = TRUE },
   { "v8 pose of four corners", "msp", 3, TRUE, .pixels_only = TRUE },
   { "obb without metadata", "mCa", 3, TRUE, .pixels_only = TRUE, .labelled_only = TRUE, .not_two = TRUE },
