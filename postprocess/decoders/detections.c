@@ -24,6 +24,8 @@
 #define DEFAULT_IOU 0.45
 /* Suppression leaves no more rows than that. */
 #define MAX_LEFT 1000
+/* Rounding leads corners out of the picture by less. */
+#define EDGE_SLACK 0.02f
 
 /** Of a tensor that is not there. */
 #define NONE G_MAXUINT
@@ -193,6 +195,9 @@ find_roles (const SlDecoderConfig *config, Roles *roles)
   if (config->n_tensors < 2 || (!find_boxes (config, named, 4, roles) && !find_boxes (config, named, 5, roles)))
     return FALSE;
   find_vectors (config, named, roles);
+  /* Without another tensor, one score a row is that of the only class. */
+  if (config->n_tensors == 2 && roles->columns == 4 && roles->classes == NONE)
+    roles->scores = NONE;
   if (roles->scores == NONE && roles->columns == 4 && (roles->classes != NONE || !find_matrix (config, named, roles)))
     return FALSE;
   if (roles->n_classes == 0 && roles->classes == NONE)
@@ -485,10 +490,37 @@ fits (const State *state, const Reading *reading, const void *const *data, GStri
   return boxes_fit (state, reading, data, why);
 }
 
+/* Whether corners that are y before x for their name alone leave the picture so, and lie on it as x before y. */
+static gboolean
+name_misleads (const State *state, const void *const *data)
+{
+  const gfloat right = state->width * (1 + EDGE_SLACK), bottom = state->height * (1 + EDGE_SLACK);
+  const guint n = row_count (state, data);
+  guint out = 0;
+  gfloat label;
+  if (!state->y_first || state->box_stated || state->units == UNITS_NORMALISED || state->width <= 0)
+    return FALSE;
+  for (guint row = 0; row < n; row++) {
+    if (!(score_of (state, &state->reading, data, row, &label) >= SL_PLAUSIBLE_SURE))
+      continue;
+    const gfloat first = fmaxf (box_number (state, data, row, 0), box_number (state, data, row, 2));
+    const gfloat second = fmaxf (box_number (state, data, row, 1), box_number (state, data, row, 3));
+    if (first > right || second > bottom)
+      return FALSE;
+    out += first > bottom || second > right;
+  }
+  return out > 0;
+}
+
 static SlCheck
 check (gpointer opened, const void *const *data, GString *why)
 {
   State *state = opened;
+  if (name_misleads (state, data)) {
+    state->y_first = FALSE;
+    g_string_append (why, "corners as y before x leave the picture: taken for decoder=detections,box=xyxy");
+    return SL_CHECK_CHANGED;
+  }
   if (fits (state, &state->reading, data, why))
     return SL_CHECK_FITS;
   for (guint bits = 1; bits < 8; bits++) {

@@ -56,13 +56,15 @@ typedef struct
   gboolean stated, named; /* the activation; the tensors, as the first DETR's are */
 } Readings;
 
-/* Boxes are the second of two tensors of 4 columns. */
+/* Of two tensors of 4 columns boxes are the one that is named so, else the second. */
 static gboolean
 find_tensors (const SlDecoderConfig *config, guint *boxes, guint *logits)
 {
   if (config->n_tensors != 2)
     return FALSE;
-  *boxes = sl_decoder_columns (&config->tensors[1]) == 4 ? 1 : 0;
+  const gboolean first_named = sl_decoder_columns (&config->tensors[0]) == 4 && sl_tensor_role (&config->tensors[0]) == SL_TENSOR_BOXES
+                               && sl_tensor_role (&config->tensors[1]) != SL_TENSOR_BOXES;
+  *boxes = sl_decoder_columns (&config->tensors[1]) == 4 && !first_named ? 1 : 0;
   *logits = 1 - *boxes;
   const SlTensorInfo *b = &config->tensors[*boxes], *l = &config->tensors[*logits];
   return sl_decoder_columns (b) == 4 && sl_decoder_elements (b) > 0 && sl_decoder_columns (l) >= 1 && sl_values_readable (b->dtype)
@@ -344,7 +346,7 @@ scores_fit (const Readings *readings, const State *state, const void *logits, GS
   }
   const gboolean shares = low >= 0 && high <= 1 && low < high;
   const gboolean fits = state->activation == NONE      ? low >= -0.05f && high <= 1.05f
-                        : state->activation == SIGMOID ? !shares && (readings->named || state->columns < 2 || 2 * last <= n)
+                        : state->activation == SIGMOID ? !shares && (state->columns < 2 || 2 * last <= n)
                                                        : !shares && (readings->named || 2 * last >= n || 2 * sure > n);
   if (!fits && why != NULL && (shares || state->activation == NONE))
     g_string_append_printf (why, "numbers of classes are %g..%g", (double) low, (double) high);

@@ -23,6 +23,8 @@
 #define PERSON_POINTS 17
 #define FEWEST_POINTS 5
 #define BOX_COLUMNS 5
+/* MoveNet gives six persons; more rows are the cells of YOLO's pose. */
+#define MOST_PERSONS 50
 
 typedef enum
 {
@@ -140,8 +142,9 @@ matches (const SlDecoderConfig *config)
     return FALSE;
   if (state.kind == POSE_LIST) /* other numbers of points are those of hands and faces, whose third number is a depth */
     return state.points == PERSON_POINTS;
-  return state.kind == POSE_PERSONS || state.kind == POSE_POINTS || state.has_offsets
-         || (state.points == PERSON_POINTS && config->n_labels != PERSON_POINTS);
+  if (state.kind == POSE_PERSONS)
+    return state.persons <= MOST_PERSONS;
+  return state.kind == POSE_POINTS || state.has_offsets || (state.points == PERSON_POINTS && config->n_labels != PERSON_POINTS);
 }
 
 static guint

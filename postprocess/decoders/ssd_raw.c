@@ -149,8 +149,9 @@ read_parameters (State *state, const SlDecoderConfig *config, GError **error)
   state->anchors = make_anchors (config, &n, error);
   if (state->anchors == NULL || n == state->n)
     return state->anchors != NULL;
-  g_set_error (error, SL_ERROR, SL_ERROR_SHAPE, "decoder ssd-raw: %u anchors for tensors of %u rows; expected as many: state %s", n,
-               state->n, "anchors-file=, or layers= and feature-maps= of the model; EfficientDet's are decoder=efficientdet");
+  g_set_error (
+    error, SL_ERROR, SL_ERROR_SHAPE, "decoder ssd-raw: %u anchors for tensors of %u rows; expected as many: state %s", n, state->n,
+    "anchors-file=, or layers= and feature-maps= of the model; EfficientDet's are decoder=efficientdet, queries without anchors decoder=detr");
   return FALSE;
 }
 

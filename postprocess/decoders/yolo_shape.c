@@ -318,6 +318,9 @@ settle_keypoints (const SlDecoderConfig *config, SlYoloShape *shape, Facts *fact
 static void
 settle (const SlDecoderConfig *config, SlYoloShape *shape, Facts *facts, guint a, guint b)
 {
+  /* What a preset says holds for its exporter; a converter may have turned the rows, as their number shows. */
+  if (facts->transposed == YES && sl_decoder_param (config, "transposed") == NULL && are_cells (shape, a) && !are_cells (shape, b))
+    facts->transposed = NO;
   if (facts->end_to_end == UNKNOWN && !settle_seven (config, shape, facts, b))
     facts->end_to_end = b == END_TO_END_CHANNELS + facts->extra && a <= MAX_END_TO_END_ROWS && a > b && facts->objectness == UNKNOWN
                             && facts->transposed != YES && shape->boxes == SL_YOLO_BOXES_DECODED && !are_cells (shape, a)

@@ -13,8 +13,18 @@
 #define MAX_SURE_ROWS 0.5
 #define FEWEST_ROWS 64
 #define LARGEST_ANGLE 3.2f
+/* An objectness that is this high has a class that is not as low as this. */
+#define SURE_ALONE 0.5f
+#define NO_CLASS 0.05f
 
-static const char *const of_six[] = { "columns=x1y1x2y2,score,class", "columns=xywh,score,class", "objectness=no", "objectness=yes" };
+/* Orders with a class come first: numbers of a class are whole, which scores are not, so few rows fit them by chance. */
+static const char *const of_six[] = { "columns=x1y1x2y2,score,class",
+                                      "columns=xywh,score,class",
+                                      "columns=class,score,x1y1x2y2",
+                                      "columns=score,class,x1y1x2y2",
+                                      "columns=x1y1x2y2,class,score",
+                                      "objectness=no",
+                                      "objectness=yes" };
 static const char *const of_seven[] = { "columns=image,x1y1x2y2,class,score",
                                         "columns=image,x1y1x2y2,score,class",
                                         "columns=image,class,score,x1y1x2y2",
@@ -227,16 +237,41 @@ is_objectness (const SlYoloShape *shape, const SlRows *scores, GString *why)
   return FALSE;
 }
 
+/* Rows without a transposition: where objectness is high a class is, too. Column 4 of a head without objectness is a class, which is high alone. */
+static gboolean
+objectness_has_class (const SlYoloShape *shape, const SlRows *scores, GString *why)
+{
+  const guint n = sl_rows_count (scores);
+  gboolean alone = FALSE;
+  if (shape->n_parts != 1 || !shape->objectness || shape->transposed || shape->stated || shape->sigmoid)
+    return TRUE;
+  for (guint i = 0; i < n; i++) {
+    const guint row = sl_rows_at (scores, i);
+    const gfloat object = sl_rows_get (scores, row, 4);
+    gfloat best = 0;
+    for (guint c = 0; c < shape->classes; c++)
+      best = fmaxf (best, sl_rows_get (scores, row, shape->first_class + c));
+    if (object >= SL_PLAUSIBLE_SURE && best >= SL_PLAUSIBLE_SURE)
+      return TRUE;
+    alone = alone || (object >= SURE_ALONE && best < NO_CLASS);
+  }
+  if (!alone)
+    return TRUE;
+  if (why != NULL)
+    g_string_append (why, "column 4 is no objectness: rows with a score there have no class");
+  return FALSE;
+}
+
 gboolean
 sl_yolo_fits (const SlYoloShape *shape, const SlRows *rows, const SlRows *scores, gfloat *best, GString *why)
 {
   memset (best, 0, sl_rows_count (scores) * sizeof *best);
   if (shape->n_parts != 1 || shape->boxes != SL_YOLO_BOXES_DECODED || shape->by_values)
-    return shape->end_to_end || class_columns_fit (shape, scores, best, why);
+    return shape->end_to_end || (class_columns_fit (shape, scores, best, why) && objectness_has_class (shape, scores, why));
   if (shape->end_to_end)
     return end_to_end_fits (shape, scores, best, why) && extra_columns_fit (shape, rows, why) && boxes_fit (shape, rows, best, why);
   return (!shape->sigmoid || logits_fit (shape, rows, why)) && class_columns_fit (shape, scores, best, why)
-         && extra_columns_fit (shape, rows, why)
+         && objectness_has_class (shape, scores, why) && extra_columns_fit (shape, rows, why)
          && (!shape->objectness || !shape->transposed || shape->stated || is_objectness (shape, scores, why))
          && (shape->stated || few_rows_are_sure (scores, best, why)) && boxes_fit (shape, rows, best, why);
 }

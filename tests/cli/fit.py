@@ -34,6 +34,14 @@ def test_known_models():
         assert (best["values"], best["colour"]) == (values, colour), (name, best)
 
 
+def test_few_pictures():
+    """One picture may make a wrong reading look best; nothing is chosen then, and nothing written."""
+    target = work("few.modelinfo")
+    done = run("fit", data("models", "nanodet_m.onnx"), data("images", "bus.jpg"), "--output", target).expect(1, "not written")
+    assert "not chosen: 1 picture is too few to compare what the model says of different ones: give 3 or more, or --truth" in done.out, done
+    assert not os.path.exists(target)
+
+
 def test_truth():
     """Labelled pictures tell RGB from BGR where a model is as sure of both; the file that is written is read."""
     dataset, pictures = colours("truth")

@@ -87,7 +87,7 @@ typedef struct
   const char *name, *columns;
   guint rank;
   gboolean transposed;
-  const char *task;
+  const char *task, *preset;
   gboolean pixels_only, fractions_only, not_two, labelled_only, one, dense;
 } Table;
 
@@ -171,6 +171,8 @@ check_table (const Table *table, const Scene *scene, guint n_labels, GRand *rand
   config_add (&config, SL_DTYPE_F32, table->rank == 2 ? DIMS (a, b) : table->rank == 3 ? DIMS (1, a, b) : DIMS (1, 1, a, b), 0, 0);
   if (table->task != NULL)
     config_param (&config, "task", table->task);
+  if (table->preset != NULL)
+    config_param (&config, "preset", table->preset);
   g_autoptr (GError) error = NULL;
   g_autoptr (SlDecoding) decoding = sl_decoding_new ("yolo", &config, &error);
   g_test_message ("%s: %u rows, %u classes, %u labels, %s, filler %u", table->name, scene->n, scene->classes, n_labels,
@@ -193,15 +195,21 @@ static const Table tables[] = {
   { "Ultralytics RT-DETR", "msl", 3, .task = "detect", .fractions_only = TRUE },
   { "Ultralytics RT-DETR of old", "mC", 3, .task = "detect", .fractions_only = TRUE, .labelled_only = TRUE },
   { "v10", "csl", 3, .task = "detect" },
+  { "class and score first", "lsc", 3 },
+  { "score and class first", "slc", 3 },
+  { "class before score", "cls", 3 },
   { "YOLOv7 end to end", "icls", 2, .pixels_only = TRUE },
   { "YOLO-NAS flat", "icsl", 2, .pixels_only = TRUE },
   { "DetectionOutput", "ilsc", 4, .fractions_only = TRUE },
   { "YOLOX after its suppression", "cosl", 2, .pixels_only = TRUE },
   { "v8", "mC", 3, TRUE, .labelled_only = TRUE },
+  { "v8, a row a cell", "mC", 3, .pixels_only = TRUE, .dense = TRUE },
+  { "v8, turned by a converter", "mC", 3, .preset = "v8", .pixels_only = TRUE, .dense = TRUE },
   { "v8 with corners", "cC", 3, TRUE, .labelled_only = TRUE },
   { "v8 with logits", "mG", 3, TRUE, .labelled_only = TRUE },
   { "a face a row", "cs", 3, .labelled_only = TRUE, .one = TRUE, .dense = TRUE },
   { "v8 pose without metadata", "msk", 3, TRUE, .pixels_only = TRUE },
+  { "v8 pose, a row a cell", "msk", 3, .pixels_only = TRUE, .dense = TRUE, .one = TRUE },
   { "v8 pose of several classes", "mCk", 3, TRUE, .pixels_only = TRUE, .labelled_only = TRUE },
   { "v8 pose of four corners", "msp", 3, TRUE, .pixels_only = TRUE },
   { "obb without metadata", "mCa", 3, TRUE, .pixels_only = TRUE, .labelled_only = TRUE, .not_two = TRUE },
@@ -244,6 +252,11 @@ typedef struct
 
 static const Parts parts[] = {
   { "EfficientNMS", "detections", { "N:num_dets", "b:det_boxes", "s:det_scores", "I:det_classes" }, 'c' },
+  { "EfficientNMS, TensorFlow's names",
+    "detections",
+    { "N:num_detections", "b:detection_boxes", "s:detection_scores", "I:detection_classes" },
+    'c',
+    .pixels_only = TRUE },
   { "EfficientNMS, other order", "detections", { "s:scores", "I:labels", "b:bboxes", "N:num_detections" }, 'c' },
   { "without names", "detections", { "N:", "b:", "s:", "L:" }, 'c' },
   { "BatchedNMS", "detections", { "N:num_detections", "b:nmsed_boxes", "s:nmsed_scores", "l:nmsed_classes" }, 'c' },
@@ -333,17 +346,17 @@ check_parts (const Parts *layout, const Scene *scene, guint n_labels)
 static void
 test_parts (void)
 {
-  static const guint numbers[] = { CELLS, 300, 100 }, class_numbers[] = { 2, 3, 15, 80 };
+  static const guint numbers[] = { CELLS, 300, 100 }, class_numbers[] = { 2, 3, 15, 80, 1 };
   g_autoptr (GRand) rand = g_rand_new_with_seed (38);
   g_autofree Scene *scene = g_new0 (Scene, 1);
   for (guint t = 0; t < G_N_ELEMENTS (parts); t++)
     for (guint v = 0; v < G_N_ELEMENTS (numbers) * G_N_ELEMENTS (class_numbers) * 2 * N_FILLERS; v++) {
       scene->n = numbers[v % 3];
-      scene->classes = class_numbers[v / 3 % 4];
-      scene->pixels = v / 12 % 2;
-      scene->filler = (Filler) (v / 24);
+      scene->classes = class_numbers[v / 3 % 5];
+      scene->pixels = v / 15 % 2;
+      scene->filler = (Filler) (v / 30);
       if (parts[t].dense != (scene->n == CELLS) || (parts[t].pixels_only && !scene->pixels) || (parts[t].fractions_only && scene->pixels)
-          || (parts[t].dense && scene->filler == FILLER_ZERO))
+          || (parts[t].dense && scene->filler == FILLER_ZERO) || (scene->classes == 1 && parts[t].tensors[2] != NULL))
         continue;
       make_scene (scene, rand);
       check_parts (&parts[t], scene, 0);
@@ -393,6 +406,8 @@ check_queries (const char *boxes_name, const char *logits_name, guint n, guint c
 static void
 test_queries (void)
 {
+  check_queries ("dets", "labels", 300, 4, 3, FALSE);
+  check_queries ("pred_boxes", "logits", 40, 4, 0, TRUE);
   for (guint columns = 3; columns <= 91; columns += 44) {
     check_queries ("dets", "labels", 300, columns, columns - 1, FALSE);
     check_queries ("dets", "labels", 120, columns, 0, FALSE);
@@ -401,6 +416,7 @@ test_queries (void)
     check_queries (NULL, NULL, 100, columns, 0, TRUE);
     check_queries ("pred_boxes", "pred_logits", 50, columns, columns - 1, TRUE);
     check_queries ("pred_boxes", "logits", 77, columns, columns, FALSE);
+    check_queries ("pred_boxes", "logits", 60, columns, 0, TRUE);
   }
 }
 
@@ -441,7 +457,7 @@ test_stated (void)
     { "yolo,columns=x1y1x2y2,score,class",
       { "", "cls", 3 },
       "column 4 holds whole numbers 0..2",
-      "expected other parameters of decoder=yolo" },
+      "state decoder=yolo,columns=x1y1x2y2,class,score" },
     { "yolo,preset=v8", { "", "msk", 3, TRUE }, "no scores of 0..1", "state decoder=yolo,keypoints=17,3" },
     { "yolo,preset=v10", { "", "msl", 3 }, "no boxes as corners", "state decoder=yolo,columns=xywh,score,class" },
   };

@@ -16,6 +16,7 @@
 /* Value readings that other fits are tried with. */
 #define BEST_VALUES 3
 /* The best must be better than the second by this share of its own score to be chosen, and by that to be sure. */
+#define FEWEST_PICTURES 3u
 #define CHOSEN_BY 0.03
 #define SURE_BY 0.15
 /* Below this score nothing that a model says depends on the picture. */
@@ -129,6 +130,10 @@ judge (SlFinding *finding, SlFit usual)
     finding->why = g_strdup (
       "with no reading does what the model says depend on the picture: give other pictures, with what it looks for in them, or its "
       "decoder and labels");
+  else if (sl_trial_pictures (finding->trial) < FEWEST_PICTURES && isnan (best->truth))
+    finding->why = g_strdup_printf ("%u %s too few to compare what the model says of different ones: give %u or more, or --truth",
+                                    sl_trial_pictures (finding->trial),
+                                    sl_trial_pictures (finding->trial) == 1 ? "picture is" : "pictures are", FEWEST_PICTURES);
   else if (lead < CHOSEN_BY) {
     g_autofree char *one = options_of (best), *two = options_of (other);
     finding->why = g_strdup_printf ("the best two are too close to choose, %s and %s: give more pictures%s", one, two,

@@ -170,6 +170,12 @@ sl_trial_kind (const SlTrial *trial)
 }
 
 guint
+sl_trial_pictures (const SlTrial *trial)
+{
+  return trial->frames->len;
+}
+
+guint
 sl_trial_runs (const SlTrial *trial)
 {
   return trial->frames->len * trial->n_views;
