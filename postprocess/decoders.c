@@ -24,6 +24,7 @@ struct _SlDecoding
   gpointer state;
   SlResult *result;
   guint classes;
+  guint n_labels; /* 0 = no list of names, or the tensors tell the number of classes */
   gfloat threshold;
   gboolean checked;             /* of this table, and nothing states otherwise */
   guint frames, with_results;   /* looked at so far */
@@ -216,6 +217,9 @@ open_decoding (const SlDecoder *decoder, SlDecoderConfig *config, gfloat thresho
   decoding->result = g_new0 (SlResult, 1);
   decoding->why = g_string_sized_new (256);
   decoding->classes = decoder->classes != NULL ? decoder->classes (config) : 0;
+  gboolean own_names;
+  sl_decoding_names (decoding, &own_names);
+  decoding->n_labels = decoding->classes == 0 && !own_names ? config->n_labels : 0;
   return decoding;
 }
 
@@ -318,6 +322,22 @@ decode (SlDecoding *decoding, const void *const *data)
   decoding->decoder->decode (decoding->state, data, decoding->result);
 }
 
+/* The list of names has one for every class that was found. Where the tensors tell the number of classes, the list was compared before. */
+static gboolean
+names_reach (const SlDecoding *decoding, GString *why)
+{
+  for (guint i = 0; decoding->n_labels > 0 && i < decoding->result->n_detections; i++) {
+    const SlDetection *box = &decoding->result->detections[i];
+    if (box->label_id < (gint32) decoding->n_labels)
+      continue;
+    g_string_append_printf (why,
+                            "a box has class %d, and the labels name %u classes, 0..%u: give the labels file that belongs to the model",
+                            box->label_id, decoding->n_labels, decoding->n_labels - 1);
+    return FALSE;
+  }
+  return TRUE;
+}
+
 /* Looks whether the numbers of a frame can be what they were taken for. */
 static void
 check (SlDecoding *decoding, const void *const *data)
@@ -334,13 +354,14 @@ check (SlDecoding *decoding, const void *const *data)
   }
   decoding->with_results += decoding->result->n_detections + decoding->result->n_classes > 0;
   g_clear_pointer (&decoding->contradiction, g_free);
-  if (first != SL_CHECK_CONTRADICTS && sl_plausible_result (decoding->result, why))
+  const gboolean plausible = first != SL_CHECK_CONTRADICTS && sl_plausible_result (decoding->result, why);
+  if (plausible && names_reach (decoding, why))
     return;
-  decoding->contradiction =
-    g_strdup_printf ("decoder %s: %s%s", decoder->name, why->str,
-                     first == SL_CHECK_CONTRADICTS ? ""
-                                                   : "; expected other parameters of the decoder (activation=, units=), or another one "
-                                                     "(docs/predictions.md lists them; sightline infer gives the numbers)");
+  decoding->contradiction = g_strdup_printf ("decoder %s: %s%s", decoder->name, why->str,
+                                             first == SL_CHECK_CONTRADICTS || plausible
+                                               ? ""
+                                               : "; expected other parameters of the decoder (activation=, units=), or another one "
+                                                 "(docs/predictions.md lists them; sightline infer gives the numbers)");
   clear_result (decoding);
 }
 

@@ -24,7 +24,7 @@
 #define FEWEST_POINTS 5
 #define BOX_COLUMNS 5
 /* MoveNet gives six persons; more rows are the cells of YOLO's pose. */
-#define MOST_PERSONS 50
+#define MAX_PERSONS 50
 
 typedef enum
 {
@@ -143,7 +143,7 @@ matches (const SlDecoderConfig *config)
   if (state.kind == POSE_LIST) /* other numbers of points are those of hands and faces, whose third number is a depth */
     return state.points == PERSON_POINTS;
   if (state.kind == POSE_PERSONS)
-    return state.persons <= MOST_PERSONS;
+    return state.persons <= MAX_PERSONS;
   return state.kind == POSE_POINTS || state.has_offsets || (state.points == PERSON_POINTS && config->n_labels != PERSON_POINTS);
 }
 

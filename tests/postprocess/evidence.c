@@ -501,6 +501,24 @@ test_padding (void)
   g_assert_cmpstr (sl_decoding_contradiction (decoding), ==, NULL);
 }
 
+/* A class without a name is asked about where the tensors do not tell how many there are. */
+static void
+test_names_end (void)
+{
+  const gfloat rows[2][6] = { { 40, 30, 100, 130, 0.9f, 3 }, { 200, 20, 290, 60, 0.8f, 0 } };
+  for (guint n = 3; n <= 4; n++) {
+    SlDecoderConfig config = table_config (DIMS (1, 2, 6));
+    config.n_labels = n;
+    g_autoptr (SlDecoding) decoding = sl_decoding_new ("yolo,columns=x1y1x2y2,score,class", &config, NULL);
+    g_assert_nonnull (decoding);
+    g_assert_cmpuint (sl_decoding_run (decoding, (const void *const[]){ rows })->n_detections, ==, n == 4 ? 2 : 0);
+    g_assert_cmpstr (sl_decoding_contradiction (decoding), ==,
+                     n == 4 ? NULL
+                            : "decoder yolo: a box has class 3, and the labels name 3 classes, 0..2: give the labels file that belongs to "
+                              "the model");
+  }
+}
+
 /* What the numbers decide is said once. */
 static void
 test_choice (void)
@@ -670,6 +688,7 @@ main (int argc, char **argv)
   g_test_add_func ("/evidence/queries", test_queries);
   g_test_add_func ("/evidence/stated", test_stated);
   g_test_add_func ("/evidence/padding", test_padding);
+  g_test_add_func ("/evidence/names_end", test_names_end);
   g_test_add_func ("/evidence/choice", test_choice);
   g_test_add_func ("/evidence/other_decoders", test_other_decoders);
   g_test_add_func ("/evidence/pictures", test_pictures);
