@@ -30,7 +30,7 @@ GST_DEBUG_CATEGORY_STATIC (sl_record_debug);
 /* Of clips that are asked for. */
 #define ASKED "record"
 #define ASKED_MOST 100
-/* Seconds between key frames of what is encoded here. */
+/* Seconds between key frames of the streams that this element encodes. */
 #define KEY_INTERVAL 1
 /* Bytes between streams and the disk. */
 #define QUEUE_BYTES (64 << 20)

@@ -19,7 +19,7 @@
 #define DOUBT_US (30 * G_USEC_PER_SEC)
 /* In place of a group: all frames that have no mark yet. */
 #define DOUBTED G_MAXUINT
-/* Elements between a decoder and whoever takes its frames. */
+/* The most elements between a decoder and the pad that takes its frames. */
 #define MAX_STEPS 32
 
 struct _SlIntact
