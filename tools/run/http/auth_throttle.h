@@ -29,7 +29,7 @@ void sl_auth_throttle_free (SlAuthThrottle *turns);
 gboolean sl_auth_throttle_take (SlAuthThrottle *turns, SoupServerMessage *message, const char *path, GHashTable *query);
 /** sl_auth_throttle_delay: the password of @message, whose turn it is, was wrong. */
 void sl_auth_throttle_delay (SlAuthThrottle *turns, SoupServerMessage *message);
-/** sl_auth_throttle_expire: lets go of those whose connection has ended; to be called some times a second. */
+/** sl_auth_throttle_expire: removes the messages whose connection has ended. Call it some times a second. */
 void sl_auth_throttle_expire (SlAuthThrottle *turns);
 
 G_END_DECLS
