@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * slrecord: clips around events. Frames pass from sink to src as they are; what happens on them begins clips. Their frames come from the request pad
- * encoded, as the camera made them, or are encoded here (plugins/record/encoder.h): source.h knows which. When a clip begins and ends is recorder.h's, files are
- * writer.h's and clip.h's; here are pads, clocks, properties and messages.
+ * slrecord: records clips around events. Frames pass from sink to src unchanged, and events on them begin clips. The frames of a clip come
+ * encoded by the camera from the request pad, or are encoded here (plugins/record/encoder.h); source.h chooses. recorder.h decides when a
+ * clip begins and ends. writer.h and clip.h write the files. This file has pads, clocks, properties and messages.
  *
  * Invariant: neither pad waits for an encoder or a disk.
  */
