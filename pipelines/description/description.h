@@ -104,7 +104,8 @@ typedef struct
  * @overrides: of SlElementOverride, one for each property
  * @regions: (nullable): the groups [zone NAME] and [line NAME], as text for the property regions of slanalyze
  * @regions_file, @regions_line: the place of the first of them
- * @files: every file and drop-in directory that was looked for, also missing ones. While they do not change, the description does not change
+ * @files: every file and drop-in directory that was looked for, also missing ones. While they do not change, the description does not
+ *   change
  */
 typedef struct
 {
@@ -133,11 +134,11 @@ typedef struct
  *   begins with FILE:LINE: [group] key, as far as these are known
  */
 SlDescription *sl_description_load (const char *path, GHashTable *parameters, GError **error);
-/** sl_description_new_from_string: as sl_description_load(), but reads @length bytes of @text (-1: up to the NUL) instead of the file @path,
- *  without drop-ins. Includes and relative paths are relative to the folder of @path. */
+/** sl_description_new_from_string: as sl_description_load(), but reads @length bytes of @text (-1: up to the NUL) instead of the file
+ *  @path, without drop-ins. Includes and relative paths are relative to the folder of @path. */
 SlDescription *sl_description_new_from_string (const char *text, gssize length, const char *path, GHashTable *parameters, GError **error);
-/** sl_description_declared: (transfer full) (element-type utf8): the set of the parameter names of the file at @path. NULL with @error set when
- *  the file cannot be read. */
+/** sl_description_declared: (transfer full) (element-type utf8): the set of the parameter names of the file at @path. NULL with @error set
+ *  when the file cannot be read. */
 GHashTable *sl_description_declared (const char *path, GError **error);
 void sl_description_free (SlDescription *description);
 /** sl_description_find: (transfer none) (nullable): the parameter @name. */

@@ -90,18 +90,18 @@ const SlMqttTarget *sl_broker_target (const SlBroker *broker);
 /** sl_broker_subscribe, sl_broker_unsubscribe: any thread; FALSE when there is no connection. */
 gboolean sl_broker_subscribe (SlBroker *broker, const char *topic);
 gboolean sl_broker_unsubscribe (SlBroker *broker, const char *topic);
-/** sl_broker_send: any thread, QoS 1. Returns the id of the message, 0 when there is no connection, below 0 when the message cannot be sent at
- *  all: see sl_broker_explain(). The bytes are copied. */
+/** sl_broker_send: any thread, QoS 1. Returns the id of the message, 0 when there is no connection, below 0 when the message cannot be sent
+ *  at all: see sl_broker_explain(). The bytes are copied. */
 gint sl_broker_send (SlBroker *broker, const SlBrokerSend *message);
-/** sl_broker_explain: (transfer full): why sl_broker_send() returned @sent, below 0. @what: the kind of message, such as "request", of @size
- *  bytes */
+/** sl_broker_explain: (transfer full): why sl_broker_send() returned @sent, below 0. @what: the kind of message, such as "request", of
+ *  @size bytes */
 char *sl_broker_explain (gint sent, const char *what, gsize size);
 /** sl_broker_unconfirmed: the number of messages that the broker has not confirmed yet. */
 guint sl_broker_unconfirmed (SlBroker *broker);
 /** sl_broker_wake: makes the thread call @tick now. */
 void sl_broker_wake (SlBroker *broker);
-/** sl_broker_free: disconnects, so that the broker does not publish the will. Returns within two seconds. A thread that is blocked longer by a
- *  system call or inside a callback ends by itself later. */
+/** sl_broker_free: disconnects, so that the broker does not publish the will. Returns within two seconds. A thread that is blocked longer
+ *  by a system call or inside a callback ends by itself later. */
 void sl_broker_free (SlBroker *broker);
 
 G_END_DECLS

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Door: other folders may include this header. */
 /*
- * The camera's side of remote inference: any worker computes output tensors from input tensors. Two threads use a client: one pushes frames,
- * the other pops their results in the same order. The client does not depend on GStreamer's buffers and elements.
+ * The camera's side of remote inference: any worker computes output tensors from input tensors. Two threads use a client: one pushes
+ * frames, the other pops their results in the same order. The client does not depend on GStreamer's buffers and elements.
  */
 #ifndef SL_REMOTE_CLIENT_H
 #define SL_REMOTE_CLIENT_H
@@ -48,15 +48,15 @@ typedef struct
 /** SL_REMOTE_EXAMPLE: a location, for messages. */
 #define SL_REMOTE_EXAMPLE "mqtt://localhost/models/ssd"
 
-/** sl_remote_client_new: @free_user frees @user (transfer full, unless the call fails) after the last call of @notify. @free_data frees data
- *  that was pushed and never popped. */
+/** sl_remote_client_new: @free_user frees @user (transfer full, unless the call fails) after the last call of @notify. @free_data frees
+ *  data that was pushed and never popped. */
 SlRemoteClient *sl_remote_client_new (const SlRemoteClientSettings *settings, SlRemoteNotify notify, gpointer user,
                                       GDestroyNotify free_user, GDestroyNotify free_data, GError **error);
 /** sl_remote_client_free: no thread of the caller may be inside a call. A call of @notify may still be running; no new one begins. */
 void sl_remote_client_free (SlRemoteClient *client);
 
-/** sl_remote_client_wait: (transfer full): waits for the contract, at most @timeout_us or until sl_remote_client_unlock(). NULL with @error set;
- *  the message says what was missing. @hash: (out) */
+/** sl_remote_client_wait: (transfer full): waits for the contract, at most @timeout_us or until sl_remote_client_unlock(). NULL with @error
+ *  set; the message says what was missing. @hash: (out) */
 SlContract *sl_remote_client_wait (SlRemoteClient *client, gint64 timeout_us, char hash[SL_REMOTE_HASH], GError **error);
 /** sl_remote_client_offer: (transfer full) (nullable): the contract that the broker has now. @hash: (out) */
 SlContract *sl_remote_client_offer (SlRemoteClient *client, char hash[SL_REMOTE_HASH]);

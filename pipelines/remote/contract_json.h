@@ -22,8 +22,8 @@ G_BEGIN_DECLS
 extern const char *const sl_remote_value_names[];
 
 /** sl_remote_contract_write: (transfer full): the announcement of @contract: its version, its hash, the model's file name, the supported
- *  @encodings of requests (bits, 1 << SlRemoteEncoding), and all fields of the contract. @hash: (out): 16 hexadecimal digits. Two models with
- *  equal inputs and outputs have the same hash, whatever the names of their files. */
+ *  @encodings of requests (bits, 1 << SlRemoteEncoding), and all fields of the contract. @hash: (out): 16 hexadecimal digits. Two models
+ *  with equal inputs and outputs have the same hash, whatever the names of their files. */
 GBytes *sl_remote_contract_write (const SlContract *contract, guint encodings, char hash[SL_REMOTE_HASH]);
 
 /**
@@ -33,7 +33,8 @@ GBytes *sl_remote_contract_write (const SlContract *contract, guint encodings, c
  * @hash: (out): as above
  * @encodings: (out) (optional): the named encodings that this version supports; "none" is always one of them
  *
- * Returns: NULL with @error set, SL_ERROR_CONTRACT, when it is not an announcement, has another version, is damaged (wrong hash), or holds an
+ * Returns: NULL with @error set, SL_ERROR_CONTRACT, when it is not an announcement, has another version, is damaged (wrong hash), or holds
+ * an
  *   impossible contract. The message names the member, what was expected and what was got
  */
 SlContract *sl_remote_contract_read (const void *data, gsize size, const char *origin, char hash[SL_REMOTE_HASH], guint *encodings,

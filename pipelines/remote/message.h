@@ -59,7 +59,8 @@ typedef struct
 
 /** sl_remote_request_size: most bytes of a request for a model of @contract: the size of a request without encoding. */
 gsize sl_remote_request_size (const SlContract *contract);
-/** sl_remote_request_new: (transfer full): a request of @size bytes. @encoding: one of sl_remote_encodings_built(); @quality: 1..100, of JPEG */
+/** sl_remote_request_new: (transfer full): a request of @size bytes. @encoding: one of sl_remote_encodings_built(); @quality: 1..100, of
+ *  JPEG */
 guint8 *sl_remote_request_new (const SlContract *contract, const char *hash, guint life_ms, SlRemoteEncoding encoding, gint quality,
                                const void *const *inputs, gsize *size);
 /** sl_remote_request_plain: (transfer full) (nullable): the request @data without its encoding; NULL: @data is not a valid request. */
@@ -71,8 +72,8 @@ void sl_remote_request_renew (void *data, guint life_ms);
 gboolean sl_remote_request_read (const void *data, gsize size, const SlContract *contract, const char *hash, SlRemoteRequest *request,
                                  GError **error);
 
-/** sl_remote_answer_new: (transfer full): an answer with @outputs of the model of @contract. @encoding: none, or the request's encoding where
- *  that is lossless */
+/** sl_remote_answer_new: (transfer full): an answer with @outputs of the model of @contract. @encoding: none, or the request's encoding
+ *  where that is lossless */
 guint8 *sl_remote_answer_new (const SlContract *contract, const char *worker, guint waited_us, guint computed_us, SlRemoteEncoding encoding,
                               const void *const *outputs, gsize *size);
 /** sl_remote_refusal_new: (transfer full): a refusal with the reason @sentence; @of_encoding: the reason is the request's encoding. */
