@@ -31,14 +31,15 @@ typedef struct
   SlResult *result; /* of the frame */
 } SlCollector;
 
-/** sl_collector_init: @skeleton: (nullable): skeleton of the keypoints of each object. @suppress: whether objects that overlap a better one of
- *  their class are removed. FALSE with @error set; call sl_collector_clear() then, too */
+/** sl_collector_init: @skeleton: (nullable): skeleton of the keypoints of each object. @suppress: whether objects that overlap a better one
+ *  of their class are removed. FALSE with @error set; call sl_collector_clear() then, too */
 gboolean sl_collector_init (SlCollector *self, const SlDecoderConfig *config, const SlSkeleton *skeleton, gboolean suppress,
                             GError **error);
 /** sl_collector_clear: also for a zeroed struct. */
 void sl_collector_clear (SlCollector *self);
 void sl_collector_begin (SlCollector *self, SlResult *result);
-/** sl_collector_add_object: adds an object. It is left out with non-finite values, without area, below the threshold or with an invalid class.
+/** sl_collector_add_object: adds an object. It is left out with non-finite values, without area, below the threshold or with an invalid
+ *  class.
  *  @points: (nullable): as many points as the skeleton has */
 void sl_collector_add_object (SlCollector *self, const SlDetection *box, const SlDetectedPoint *points);
 /** sl_collector_add_label: adds a label of the whole picture, by the same rules. */

@@ -51,8 +51,8 @@ typedef struct
   const SlDecoder *decoder;
 } SlDecoderConfig;
 
-/** Whether the values of a frame fit the way in which the decoder reads them. SL_CHECK_CHANGED: the decoder reads them in another way from now
- *  on. */
+/** Whether the values of a frame fit the way in which the decoder reads them. SL_CHECK_CHANGED: the decoder reads them in another way from
+ *  now on. */
 typedef enum
 {
   SL_CHECK_FITS,
@@ -76,8 +76,8 @@ typedef enum
  * @decode: fills @result from @data (one pointer per tensor, aligned to its elements); accepts NaN, infinities and any quantised value
  * @close: frees the state
  * @classes: (nullable): number of classes in the tensors, 0 = the tensors do not tell it
- * @ids: (nullable): fills in the ids of GStreamer's tensor-id registry for each tensor. Only set where a tensor decoder of GStreamer decodes
- *   the same
+ * @ids: (nullable): fills in the ids of GStreamer's tensor-id registry for each tensor. Only set where a tensor decoder of GStreamer
+ *   decodes the same
  * @check: (nullable): called after @decode on the first frames: whether the values fit the way in which they are read. If not, the
  *   contradiction and the fitting reading are appended to @why. postprocess/plausible.h has shared code
  * @note: (nullable): the assumption of the decoder, a sentence for `sightline inspect`; NULL = no assumption
@@ -111,14 +111,14 @@ SlDecoding *sl_decoding_new (const char *name, const SlDecoderConfig *config, GE
 /** sl_decoding_new_row: opens @decoder, which need not be in the table. It gets all parameters of @config. */
 SlDecoding *sl_decoding_new_row (const SlDecoder *decoder, const SlDecoderConfig *config, GError **error);
 void sl_decoding_free (SlDecoding *decoding);
-/** sl_decoding_run: (transfer none): the result, valid until the next run. One thread at a time. On the first frames it checks whether the values
- *  fit the decoder. After them it allocates nothing. */
+/** sl_decoding_run: (transfer none): the result, valid until the next run. One thread at a time. On the first frames it checks whether the
+ *  values fit the decoder. After them it allocates nothing. */
 const SlResult *sl_decoding_run (SlDecoding *decoding, const void *const *data);
-/** sl_decoding_contradiction: (transfer none) (nullable): why the values of the last run do not fit the decoder, and which setting to state, in one
- *  sentence. The result of that run is empty. */
+/** sl_decoding_contradiction: (transfer none) (nullable): why the values of the last run do not fit the decoder, and which setting to
+ *  state, in one sentence. The result of that run is empty. */
 const char *sl_decoding_contradiction (const SlDecoding *decoding);
-/** sl_decoding_take_choice: (transfer full) (nullable): the setting that the decoder chose from the values, since nothing states it: a sentence
- *  for the log. Returned only once. */
+/** sl_decoding_take_choice: (transfer full) (nullable): the setting that the decoder chose from the values, since nothing states it: a
+ *  sentence for the log. Returned only once. */
 char *sl_decoding_take_choice (SlDecoding *decoding);
 const SlDecoder *sl_decoding_decoder (const SlDecoding *decoding);
 /** sl_decoding_threshold: the lowest confidence that it reports. */
@@ -131,7 +131,8 @@ guint sl_decoding_classes (const SlDecoding *decoding);
 /** sl_decoding_ids: the ids of GStreamer's tensor-id registry for each tensor. FALSE, with @ids unset, where no tensor decoder of GStreamer
  *  decodes the same. */
 gboolean sl_decoding_ids (const SlDecoding *decoding, const char *ids[SL_MAX_IO]);
-/** sl_decoding_note: (transfer none) (nullable): the assumption that the decoder makes because nothing states the setting, as a sentence. */
+/** sl_decoding_note: (transfer none) (nullable): the assumption that the decoder makes because nothing states the setting, as a
+ *  sentence. */
 const char *sl_decoding_note (const SlDecoding *decoding);
 /** sl_decoder_names: (transfer full): the names of all decoders, separated by ", ". */
 char *sl_decoder_names (void);

@@ -12,11 +12,12 @@ G_BEGIN_DECLS
 
 /** sl_decoder_param: (transfer none) (nullable): parameter @key as text. */
 const char *sl_decoder_param (const SlDecoderConfig *config, const char *key);
-/** sl_decoder_param_int: *@value becomes @fallback when @key is absent. FALSE with SL_ERROR_ARGUMENT when it is not an integer in @lo..@hi. */
+/** sl_decoder_param_int: *@value becomes @fallback when @key is absent. FALSE with SL_ERROR_ARGUMENT when it is not an integer in
+ *  @lo..@hi. */
 gboolean sl_decoder_param_int (const SlDecoderConfig *config, const char *key, gint fallback, gint lo, gint hi, gint *value,
                                GError **error);
-/** sl_decoder_param_choice: *@value becomes the index of the parameter's value in the NULL-terminated @choices, 0 when it is absent. FALSE with
- *  SL_ERROR_ARGUMENT for another value; the message lists the choices. */
+/** sl_decoder_param_choice: *@value becomes the index of the parameter's value in the NULL-terminated @choices, 0 when it is absent. FALSE
+ *  with SL_ERROR_ARGUMENT for another value; the message lists the choices. */
 gboolean sl_decoder_param_choice (const SlDecoderConfig *config, const char *key, const char *const *choices, guint *value, GError **error);
 /** sl_decoder_param_bool: as sl_decoder_param_int(), for yes/no, true/false, 1/0. */
 gboolean sl_decoder_param_bool (const SlDecoderConfig *config, const char *key, gboolean fallback, gboolean *value, GError **error);
@@ -27,8 +28,8 @@ gboolean sl_decoder_param_double (const SlDecoderConfig *config, const char *key
  *  absent. */
 gboolean sl_decoder_param_list (const SlDecoderConfig *config, const char *key, double lo, double hi, double *values, guint max, guint *n,
                                 GError **error);
-/** sl_decoder_param_words: *@words (transfer full) (nullable) becomes one word for each of the @n numbers of a vector. With @may_be_one, one word
- *  for all numbers is accepted, too. *@words does not change when @key is absent. */
+/** sl_decoder_param_words: *@words (transfer full) (nullable) becomes one word for each of the @n numbers of a vector. With @may_be_one,
+ *  one word for all numbers is accepted, too. *@words does not change when @key is absent. */
 gboolean sl_decoder_param_words (const SlDecoderConfig *config, const char *key, guint n, gboolean may_be_one, char ***words,
                                  GError **error);
 /** sl_decoder_param_size: pixels of the model's input: the parameter "imgsz" ("height,width" or one number), else the size in @config.

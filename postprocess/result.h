@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Door: other folders may include this header. */
 /*
- * The result of a decoder: boxes, keypoints, whole-picture classes, a mask of classes, a picture or a vector. Coordinates are 0..1 over width
- * and height of the model's input. The caller maps them to the frame.
+ * The result of a decoder: boxes, keypoints, whole-picture classes, a mask of classes, a picture or a vector. Coordinates are 0..1 over
+ * width and height of the model's input. The caller maps them to the frame.
  */
 #ifndef SL_POSTPROCESS_RESULT_H
 #define SL_POSTPROCESS_RESULT_H
@@ -71,8 +71,8 @@ typedef struct
 #define SL_MAX_OBJECT_CELLS (1u << 19)
 
 /** The mask of one detection: a grid, row by row. A cell is the confidence, 0..255, that it belongs to the object; from 128 on it does. The
- *  corners of the grid are in 0..1 of the model's input. The grid may be larger than the box. Without @is_cut, cells outside the box have no
- *  meaning. With @is_cut, the grid holds only the object. @width 0 = no mask. */
+ *  corners of the grid are in 0..1 of the model's input. The grid may be larger than the box. Without @is_cut, cells outside the box have
+ *  no meaning. With @is_cut, the grid holds only the object. @width 0 = no mask. */
 typedef struct
 {
   gfloat x_min, y_min, x_max, y_max;
@@ -88,7 +88,8 @@ typedef struct
   const guint8 *pixels;
 } SlPicture;
 
-/** A vector of numbers other than scores. @is_embedding: a vector of length 1 that is compared as a whole; else each number has its own meaning.
+/** A vector of numbers other than scores. @is_embedding: a vector of length 1 that is compared as a whole; else each number has its own
+ *  meaning.
  *  @names, @units: (nullable): one for each number. @n 0 = no vector. */
 typedef struct
 {
@@ -107,8 +108,8 @@ typedef struct
   const void *const *data;
 } SlOutputs;
 
-/** The result, filled by a decoder, best first. The memory is allocated once and reused for every frame. @highest: the highest score, as in the
- *  tensor. */
+/** The result, filled by a decoder, best first. The memory is allocated once and reused for every frame. @highest: the highest score, as in
+ *  the tensor. */
 typedef struct
 {
   gfloat highest;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Door: other folders may include this header. */
 /*
- * Finds the part of a frame that shows an object upright: a square somewhat larger than its box, turned so that two of its keypoints lie on a
- * line of a known direction. Models of single faces, hands and bodies take such a part as input.
+ * Finds the part of a frame that shows an object upright: a square somewhat larger than its box, turned so that two of its keypoints lie on
+ * a line of a known direction. Models of single faces, hands and bodies take such a part as input.
  */
 #ifndef SL_PREDICTIONS_ALIGNMENT_H
 #define SL_PREDICTIONS_ALIGNMENT_H
@@ -29,10 +29,11 @@ typedef struct
   gboolean circle;
 } SlAlignment;
 
-/** sl_alignment_parse: reads @text: face, hand, person or box, parameters, or one of these words and then parameters. Parameters are such as
- *  from=right_eye,to=left_eye,angle=0,scale=1.5,shift-x=0,shift-y=0,circle=no. */
+/** sl_alignment_parse: reads @text: face, hand, person or box, parameters, or one of these words and then parameters. Parameters are such
+ *  as from=right_eye,to=left_eye,angle=0,scale=1.5,shift-x=0,shift-y=0,circle=no. */
 gboolean sl_alignment_parse (const char *text, SlAlignment *alignment, GError **error);
-/** sl_alignment_place: sets @part to the part of a frame of @width x @height that shows @object. @skeleton: (nullable): of the object's points;
+/** sl_alignment_place: sets @part to the part of a frame of @width x @height that shows @object. @skeleton: (nullable): of the object's
+ *  points;
  *  @aspect: width by height of the tensor, and so of the part. An object without the two points is not turned. FALSE when the object has no
  *  size. */
 gboolean sl_alignment_place (const SlAlignment *alignment, const SlObjectView *object, const SlSkeleton *skeleton, gint width, gint height,

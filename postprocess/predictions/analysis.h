@@ -22,8 +22,8 @@ typedef struct
   gdouble x, y;
 } SlRegionPoint;
 
-/** Counts of the objects of one class. @inside: in the zone now; @entered, @left: since the start. For a line, @entered counts crossings from its
- *  left side to its right side, @left the other direction. Left and right are seen from the first point to the second. */
+/** Counts of the objects of one class. @inside: in the zone now; @entered, @left: since the start. For a line, @entered counts crossings
+ *  from its left side to its right side, @left the other direction. Left and right are seen from the first point to the second. */
 typedef struct
 {
   const char *label; /* (not nullable): interned */
@@ -72,8 +72,8 @@ typedef enum
   SL_EVENT_EMPTY
 } SlAnalysisEventKind;
 
-/** @region: index of the region; @object_id: 0 = the event has no object; @label: (nullable): interned; @seconds: how long the object has been
- *  inside or has not moved, or how long the zone has been empty; below 0 = not set */
+/** @region: index of the region; @object_id: 0 = the event has no object; @label: (nullable): interned; @seconds: how long the object has
+ *  been inside or has not moved, or how long the zone has been empty; below 0 = not set */
 typedef struct
 {
   SlAnalysisEventKind kind;
@@ -91,8 +91,8 @@ typedef struct
   gdouble seconds;
 } SlPresence;
 
-/** How long objects were where: a grid over the frame, row by row. A cell value of 255 stands for @most seconds, the largest cell. @width 0 = no
- *  heat map. */
+/** How long objects were where: a grid over the frame, row by row. A cell value of 255 stands for @most seconds, the largest cell. @width 0
+ *  = no heat map. */
 typedef struct
 {
   guint width, height;
@@ -119,8 +119,8 @@ const char *sl_region_kind_name (SlRegionKind kind);
 const char *sl_analysis_event_name (SlAnalysisEventKind kind);
 /** sl_analysis_size: bytes that sl_analysis_copy() needs. */
 gsize sl_analysis_size (const SlAnalysis *analysis);
-/** sl_analysis_copy: copies @analysis with all its arrays into @block, which is aligned as by malloc. Returns the copy at the start of @block.
- *  With @events FALSE the copy has no events and no end of an interval. Use this for frames on which no model ran. */
+/** sl_analysis_copy: copies @analysis with all its arrays into @block, which is aligned as by malloc. Returns the copy at the start of
+ *  @block. With @events FALSE the copy has no events and no end of an interval. Use this for frames on which no model ran. */
 const SlAnalysis *sl_analysis_copy (const SlAnalysis *analysis, gpointer block, gboolean events);
 /** sl_analysis_append_json: appends a JSON object; see docs/analytics.md. */
 void sl_analysis_append_json (GString *out, const SlAnalysis *analysis);

@@ -20,11 +20,12 @@ typedef struct _SlPredictionMapper SlPredictionMapper;
 
 SlPredictionMapper *sl_prediction_mapper_new (void);
 void sl_prediction_mapper_free (SlPredictionMapper *mapper);
-/** sl_prediction_mapper_choose: from now on only objects and labels that pass @classes (nullable: all) are kept, and of the objects only the
- *  first @most. A mask keeps all its classes. The caller owns @classes, and frees it after the mapper's last use. */
+/** sl_prediction_mapper_choose: from now on only objects and labels that pass @classes (nullable: all) are kept, and of the objects only
+ *  the first @most. A mask keeps all its classes. The caller owns @classes, and frees it after the mapper's last use. */
 void sl_prediction_mapper_choose (SlPredictionMapper *mapper, const SlClassFilter *classes, guint most);
 /**
- * sl_prediction_mapper_fill: sets sizes, objects, labels, mask, vector and outputs of @prediction. They are valid until the next call, until
+ * sl_prediction_mapper_fill: sets sizes, objects, labels, mask, vector and outputs of @prediction. They are valid until the next call,
+ * until
  * @labels is freed or until @result changes. @labels (nullable): names of classes; @names (nullable), NULL-terminated: the names where
  * @labels has none. At most @max_labels labels are set. Only the mask's grid is allocated, when its size changes.
  *

@@ -25,9 +25,9 @@ typedef struct
 guint8 sl_object_mask_share (const SlInstanceMask *mask, const SlDetection *box, double x, double y);
 /** sl_object_mask_map_clear: also for a zeroed struct. */
 void sl_object_mask_map_clear (SlObjectMaskMap *map);
-/** sl_object_mask_map_run: maps @mask of @box to a grid over the pixels x, y, w, h of @object, with cells about as large as the model's. Cells
- *  outside @box are 0. For a mask with is_cut, cells outside the mask are 0. @out has no cells where @mask has none, or where the memory is
- *  used up. Set used = 0 for a new frame. */
+/** sl_object_mask_map_run: maps @mask of @box to a grid over the pixels x, y, w, h of @object, with cells about as large as the model's.
+ *  Cells outside @box are 0. For a mask with is_cut, cells outside the mask are 0. @out has no cells where @mask has none, or where the
+ *  memory is used up. Set used = 0 for a new frame. */
 void sl_object_mask_map_run (SlObjectMaskMap *map, const SlInstanceMask *mask, const SlDetection *box, const SlFrameGeometry *geometry,
                              const SlObjectView *object, SlObjectMask *out);
 

@@ -19,8 +19,8 @@ typedef struct
   gdouble x, y, confidence;
 } SlPoint;
 
-/** The mask of an object: a grid over its pixels x, y, w, h, row by row. A cell is the confidence, 0..255, that it belongs to the object; from
- *  SL_OBJECT_CELL on it does. @width 0 = no mask. */
+/** The mask of an object: a grid over its pixels x, y, w, h, row by row. A cell is the confidence, 0..255, that it belongs to the object;
+ *  from SL_OBJECT_CELL on it does. @width 0 = no mask. */
 typedef struct
 {
   guint width, height;
@@ -37,8 +37,8 @@ typedef struct
   const char *model; /* (nullable): of an object's label: name of the model that gave it */
 } SlLabelled;
 
-/** The content of a code (bar code, QR code). @text: (nullable): its bytes, where they are UTF-8 without NUL; @corners: x and y in 0..1 of the
- *  object's box, beginning at the code's own upper left corner where the reader knows it; @quality: the reader's value, at least 1. */
+/** The content of a code (bar code, QR code). @text: (nullable): its bytes, where they are UTF-8 without NUL; @corners: x and y in 0..1 of
+ *  the object's box, beginning at the code's own upper left corner where the reader knows it; @quality: the reader's value, at least 1. */
 typedef struct
 {
   const char *symbology;
@@ -135,8 +135,8 @@ sl_object_skeleton (const SlObjectView *object, const SlSkeleton *common)
 
 /** sl_prediction_append_json: appends one line without newline, UTF-8; see docs/predictions.md. */
 void sl_prediction_append_json (GString *out, const SlPredictionView *prediction);
-/** sl_code_append_text: appends the content of @code as one line of UTF-8, with the escapes of sl_printable(). Bytes that are not text become \xHH.
- *  With more than @most characters or bytes, the middle is left out. */
+/** sl_code_append_text: appends the content of @code as one line of UTF-8, with the escapes of sl_printable(). Bytes that are not text
+ *  become \xHH. With more than @most characters or bytes, the middle is left out. */
 void sl_code_append_text (GString *out, const SlCodeView *code, gsize most);
 /** sl_prediction_append_text: appends text for people and scripts; a newline ends each line. An empty prediction appends nothing.
  *  - The best label is one line, an embedding is one line, each undecoded tensor is one line.

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Door: other folders may include this header. */
 /*
- * Tracks objects from frame to frame with ByteTrack (Y. Zhang et al., "ByteTrack: Multi-Object Tracking by Associating Every Detection Box",
- * ECCV 2022). First, confident boxes are matched with all known objects. Then less confident boxes are matched with the remaining objects
- * that were seen in the last frame. Only confident boxes make new objects. Used by sltrack and slpostprocess.
+ * Tracks objects from frame to frame with ByteTrack (Y. Zhang et al., "ByteTrack: Multi-Object Tracking by Associating Every Detection
+ * Box", ECCV 2022). First, confident boxes are matched with all known objects. Then less confident boxes are matched with the remaining
+ * objects that were seen in the last frame. Only confident boxes make new objects. Used by sltrack and slpostprocess.
  *
  * Memory grows with the number of boxes in a frame. SL_TRACK_MOST bounds memory and time.
  */
@@ -78,8 +78,8 @@ gint32 sl_tracker_next_id (const SlTracker *tracker);
 void sl_tracker_set_next_id (SlTracker *tracker, gint32 next_id);
 /** sl_tracker_configure: sets the settings, from the next frame on. */
 void sl_tracker_configure (SlTracker *tracker, const SlTrackSettings *settings);
-/** sl_tracker_update: matches the @n boxes of a frame at @time, @steps frames (at least 1) after the last one. Boxes that are not finite, have
- *  no area, lie beyond SL_TRACK_FARTHEST or come after the first SL_TRACK_MOST get id 0 and are not tracked. */
+/** sl_tracker_update: matches the @n boxes of a frame at @time, @steps frames (at least 1) after the last one. Boxes that are not finite,
+ *  have no area, lie beyond SL_TRACK_FARTHEST or come after the first SL_TRACK_MOST get id 0 and are not tracked. */
 void sl_tracker_update (SlTracker *tracker, const SlTrackBox *boxes, guint n, guint steps, guint64 time, SlTrackMatch *matches);
 /** sl_tracker_skip: moves @steps frames on, to a frame on which no model ran. */
 void sl_tracker_skip (SlTracker *tracker, guint steps);

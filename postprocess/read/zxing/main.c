@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * sightline-zxing: reads codes with zxing-cpp for slread, in a process of its own. Distributions build that library with its assertions, and
- * some pictures make them fail. A failed assertion or an endless scan then does not harm the process of slread. Standard input is a socket
- * (postprocess/read/zxing/protocol.h); the program ends when it is closed.
+ * sightline-zxing: reads codes with zxing-cpp for slread, in a process of its own. Distributions build that library with its assertions,
+ * and some pictures make them fail. A failed assertion or an endless scan then does not harm the process of slread. Standard input is a
+ * socket (postprocess/read/zxing/protocol.h); the program ends when it is closed.
  */
 #include <signal.h>
 #include <sys/prctl.h>
