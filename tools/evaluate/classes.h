@@ -35,8 +35,8 @@ SlClassScore *sl_class_score_new (void);
 void sl_class_score_free (SlClassScore *score);
 /** sl_class_score_add: adds a picture of class @truth, and the @n classes that the model predicted, best first. */
 void sl_class_score_add (SlClassScore *score, gint32 truth, const gint32 *best, guint n);
-/** sl_class_score_figures: (transfer full) (element-type SlClassFigures): figures of each class that has pictures, the worst first. @all: figures
- *  of all pictures, label -1. */
+/** sl_class_score_figures: (transfer full) (element-type SlClassFigures): figures of each class that has pictures, the worst first. @all:
+ *  figures of all pictures, label -1. */
 GArray *sl_class_score_figures (SlClassScore *score, SlClassFigures *all);
 /** sl_class_score_confusions: (transfer full) (element-type SlConfusion): the most frequent first. */
 GArray *sl_class_score_confusions (SlClassScore *score);

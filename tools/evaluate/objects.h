@@ -42,9 +42,10 @@ typedef struct
   gboolean ignored, crowd;
 } SlEvalObject;
 
-/** SlObjectFigures: @truths: number of true objects that count; @ap: average precision for each area, mean over the ten overlaps; @ap50, @ap75: at
- *  overlap 0.5 and 0.75, for all areas; @ar: recall for each area, mean over the ten overlaps; @ar50, @ar75: at overlap 0.5 and 0.75, for all
- *  areas; @ar1, @ar10: with at most one, or ten, objects of a class in a picture, for all areas. 0..1, NaN without true objects. */
+/** SlObjectFigures: @truths: number of true objects that count; @ap: average precision for each area, mean over the ten overlaps; @ap50,
+ *  @ap75: at overlap 0.5 and 0.75, for all areas; @ar: recall for each area, mean over the ten overlaps; @ar50, @ar75: at overlap 0.5 and
+ *  0.75, for all areas; @ar1, @ar10: with at most one, or ten, objects of a class in a picture, for all areas. 0..1, NaN without true
+ *  objects. */
 typedef struct
 {
   gint32 label;
@@ -60,15 +61,15 @@ typedef struct _SlObjectScore SlObjectScore;
 /** sl_object_score_new: @most: most objects of a class that count in a picture. */
 SlObjectScore *sl_object_score_new (guint most);
 void sl_object_score_free (SlObjectScore *score);
-/** sl_object_score_best: (transfer full) (element-type guint): indices of a picture's found objects that count, the most confident of each class,
- *  in order. */
+/** sl_object_score_best: (transfer full) (element-type guint): indices of a picture's found objects that count, the most confident of each
+ *  class, in order. */
 GArray *sl_object_score_best (const SlObjectScore *score, const SlEvalObject *found, guint n);
 /** sl_object_score_add: adds the objects of a picture. With equal confidences the earlier object comes first, within a picture and among
  *  pictures. */
 void sl_object_score_add (SlObjectScore *score, const SlEvalObject *truth, guint n_truth, const SlEvalObject *found, guint n_found,
                           SlOverlap overlap, gconstpointer data);
-/** sl_object_score_figures: (transfer full) (element-type SlObjectFigures): figures of each class with true or found objects, sorted by class
- *  number. @mean: mean over the classes with true objects, label -1. */
+/** sl_object_score_figures: (transfer full) (element-type SlObjectFigures): figures of each class with true or found objects, sorted by
+ *  class number. @mean: mean over the classes with true objects, label -1. */
 GArray *sl_object_score_figures (SlObjectScore *score, SlObjectFigures *mean);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlObjectScore, sl_object_score_free)

@@ -30,8 +30,8 @@ gdouble sl_eval_box_area (const SlEvalBox *box);
 /** sl_eval_box_overlap: intersection over union. With @crowd, intersection over the area of @found, because a crowd is larger than one
  *  object. */
 gdouble sl_eval_box_overlap (const SlEvalBox *found, const SlEvalBox *truth, gboolean crowd);
-/** sl_eval_point_overlap: object keypoint similarity of SL_EVAL_POINTS points each. @area: area of the true object; @box: its box, which is used
- *  where no point is labelled: found points near it count. */
+/** sl_eval_point_overlap: object keypoint similarity of SL_EVAL_POINTS points each. @area: area of the true object; @box: its box, which is
+ *  used where no point is labelled: found points near it count. */
 gdouble sl_eval_point_overlap (const SlEvalPoint *found, const SlEvalPoint *truth, const SlEvalBox *box, gdouble area);
 
 G_END_DECLS

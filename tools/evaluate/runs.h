@@ -22,8 +22,8 @@ G_BEGIN_DECLS
 
 typedef struct _SlRuns SlRuns;
 
-/** SlRunsCost: the cost of masks that are made together. It begins as zero, and each mask adds to it. A mask beyond the limits is refused with
- *  SL_ERROR_LIMIT. */
+/** SlRunsCost: the cost of masks that are made together. It begins as zero, and each mask adds to it. A mask beyond the limits is refused
+ *  with SL_ERROR_LIMIT. */
 typedef struct
 {
   guint64 changes, steps;
@@ -34,13 +34,14 @@ typedef struct
 SlRuns *sl_runs_new_counts (guint width, guint height, const guint32 *counts, gsize n, SlRunsCost *cost, GError **error);
 /** sl_runs_new_text: (transfer full): a mask from run lengths in pycocotools' compressed text. */
 SlRuns *sl_runs_new_text (guint width, guint height, const char *text, SlRunsCost *cost, GError **error);
-/** sl_runs_new_polygons: (transfer full): a mask of the pixels that pycocotools counts as inside @n polygons; @n may be 0. @points are x, y in
- *  pixels. The first polygon has the points up to number @ends[0], the second the points up to @ends[1], and so on. Points may lie outside
- *  the picture, up to the picture's size; beyond, SL_ERROR_ARGUMENT. SL_ERROR_LIMIT for more than SL_RUNS_MAX_POLYGONS, or for an outline
- *  that passes more than 10 million columns of pixels. */
+/** sl_runs_new_polygons: (transfer full): a mask of the pixels that pycocotools counts as inside @n polygons; @n may be 0. @points are x, y
+ *  in pixels. The first polygon has the points up to number @ends[0], the second the points up to @ends[1], and so on. Points may lie
+ *  outside the picture, up to the picture's size; beyond, SL_ERROR_ARGUMENT. SL_ERROR_LIMIT for more than SL_RUNS_MAX_POLYGONS, or for an
+ *  outline that passes more than 10 million columns of pixels. */
 SlRuns *sl_runs_new_polygons (guint width, guint height, const gdouble *points, const guint *ends, guint n, SlRunsCost *cost,
                               GError **error);
-/** sl_runs_new_cells: (transfer full): a mask from @w x @h cells, row by row; a cell of @inside or more is inside. The cells cover the pixels from
+/** sl_runs_new_cells: (transfer full): a mask from @w x @h cells, row by row; a cell of @inside or more is inside. The cells cover the
+ *  pixels from
  *  @x, @y on. */
 SlRuns *sl_runs_new_cells (guint width, guint height, guint x, guint y, guint w, guint h, const guint8 *cells, guint8 inside);
 void sl_runs_free (SlRuns *runs);
