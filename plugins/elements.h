@@ -29,8 +29,8 @@ GType sl_bmp_parse_get_type (void);
 /** sl_bmp_register_type_finder: registers with @plugin (nullable) a type finder for the BMP pictures that GStreamer does not recognise. */
 gboolean sl_bmp_register_type_finder (GstPlugin *plugin);
 GType sl_exif_parse_get_type (void);
-/** sl_read_get_type: only where SL_HAVE_ZBAR or SL_HAVE_ZXING is defined in config.h. It is not among the elements registered below, because
- *  of its libraries. */
+/** sl_read_get_type: only where SL_HAVE_ZBAR or SL_HAVE_ZXING is defined in config.h. It is not among the elements registered below,
+ *  because of its libraries. */
 GType sl_read_get_type (void);
 /** sl_publish_get_type: not among the elements registered below, because of its network libraries. */
 GType sl_publish_get_type (void);
@@ -44,11 +44,11 @@ gboolean sl_plugin_register_element (GstPlugin *plugin, const char *name, const 
 gboolean sl_plugin_register_elements (GstPlugin *plugin);
 /** sl_elements_ensure_types: registers the GTypes of those elements from the caller's code. */
 void sl_elements_ensure_types (void);
-/** sl_elements_init: calls gst_init() in programs that contain the elements. Plugin files of Sightline that gst_init() loads use the types of
- *  the program. */
+/** sl_elements_init: calls gst_init() in programs that contain the elements. Plugin files of Sightline that gst_init() loads use the types
+ *  of the program. */
 void sl_elements_init (int *argc, char ***argv);
-/** sl_elements_register_static: registers every element with this process. Call it after sl_elements_init(). A plugin file of Sightline that
- *  is in GStreamer's registry but not loaded is removed from the registry of this process, because it has the same elements. */
+/** sl_elements_register_static: registers every element with this process. Call it after sl_elements_init(). A plugin file of Sightline
+ *  that is in GStreamer's registry but not loaded is removed from the registry of this process, because it has the same elements. */
 gboolean sl_elements_register_static (void);
 
 G_END_DECLS

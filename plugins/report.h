@@ -19,8 +19,8 @@ const char *sl_element_shown_name (GstElement *element);
 /** sl_element_has_format: whether @pad has caps. If not, posts an error that says which element to put upstream of @element. Call it at the
  *  first buffer. */
 gboolean sl_element_has_format (GstElement *element, GstPad *pad);
-/** sl_element_refuse: posts @error as sl_element_report() does, but only once: GStreamer may repeat a negotiation. It posts while *@refused is
- *  FALSE, and then sets it. Frees @error (transfer full) and returns FALSE. */
+/** sl_element_refuse: posts @error as sl_element_report() does, but only once: GStreamer may repeat a negotiation. It posts while *@refused
+ *  is FALSE, and then sets it. Frees @error (transfer full) and returns FALSE. */
 gboolean sl_element_refuse (GstElement *element, gboolean *refused, GError *error);
 
 G_END_DECLS

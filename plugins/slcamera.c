@@ -2,8 +2,8 @@
 /*
  * slcamera: gives the frames of the camera at a URI. When the connection is lost, the element connects again.
  *
- * The element is a GstBin with an appsrc in it. The camera itself runs in a pipeline of its own (plugins/camera/feed.c). Its errors, its end
- * of stream, new caps and a peer that stops in the middle of a handshake reach this pipeline only as frames, caps and messages. A live
+ * The element is a GstBin with an appsrc in it. The camera itself runs in a pipeline of its own (plugins/camera/feed.c). Its errors, its
+ * end of stream, new caps and a peer that stops in the middle of a handshake reach this pipeline only as frames, caps and messages. A live
  * camera holds one frame, the newest. A file waits for downstream. The encoded frames of the camera leave by a second appsrc, which exists
  * while the request pad exists.
  * Invariant: a feed runs from PAUSED to READY. Live frames begin at the first PLAYING, since they need the clock.

@@ -12,8 +12,8 @@
  * Latency: the element is synchronous and holds no frame back. A live sink has to wait for the model all the same; see
  * plugins/tensor/stage_latency.h.
  *
- * A model that is set while frames flow is loaded in parallel (plugins/tensor/model_swap.h). It is then offered upstream next to the running
- * model. The CAPS event that accepts the offer is the switch. Frames before that event go to the old model, also those in queues.
+ * A model that is set while frames flow is loaded in parallel (plugins/tensor/model_swap.h). It is then offered upstream next to the
+ * running model. The CAPS event that accepts the offer is the switch. Frames before that event go to the old model, also those in queues.
  *
  * plugins/tensor/held_inputs.h keeps the state that the model carries from frame to frame, and the inputs that come through their own pads.
  *

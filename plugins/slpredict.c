@@ -3,10 +3,10 @@
  * slpredict: one element from frames to predictions. It is a bin of slnormalize ! queue ! slinfer ! slpostprocess with the most important
  * properties of these elements. slread follows them where codes are read.
  *
- * Threads: the upstream thread, which captures or decodes, makes the tensor while the frame is in its cache, and puts it into the queue. The
- * queue's thread does the rest; the model may use more threads. The queue holds one frame: its tensor, or the list of tensors of its
- * objects. On live input a newer frame replaces it, so the model's input is at most one frame old, however slow the model is. On other input
- * upstream blocks, and every frame comes out, in order. A dropped frame costs the making of its tensor, a small part of the cost of
+ * Threads: the upstream thread, which captures or decodes, makes the tensor while the frame is in its cache, and puts it into the queue.
+ * The queue's thread does the rest; the model may use more threads. The queue holds one frame: its tensor, or the list of tensors of its
+ * objects. On live input a newer frame replaces it, so the model's input is at most one frame old, however slow the model is. On other
+ * input upstream blocks, and every frame comes out, in order. A dropped frame costs the making of its tensor, a small part of the cost of
  * capturing. In return the model's thread never waits for a tensor.
  * Invariant: serials count the frames that came in. A gap in the serials downstream of the queue is the number of dropped frames.
  */

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * slremote: runs a model on other machines. It takes input tensors and gives output tensors as slinfer does. The workers publish the contract
- * at the broker.
+ * slremote: runs a model on other machines. It takes input tensors and gives output tensors as slinfer does. The workers publish the
+ * contract at the broker.
  *
- * The upstream thread pushes tensors into a client (pipelines/remote/client.h). A task on the source pad pops the results in the same order.
- * Serialised events keep their places. Invariant: the contract exists from READY on, and a frame is decoded by the contract that it was made
- * for.
+ * The upstream thread pushes tensors into a client (pipelines/remote/client.h). A task on the source pad pops the results in the same
+ * order. Serialised events keep their places. Invariant: the contract exists from READY on, and a frame is decoded by the contract that it
+ * was made for.
  *
- * A new contract at the broker is offered upstream next to the current one, as slinfer does with a new model. The CAPS event that accepts the
- * offer is the switch.
+ * A new contract at the broker is offered upstream next to the current one, as slinfer does with a new model. The CAPS event that accepts
+ * the offer is the switch.
  *
  * A frame that no worker computes in time is computed here, where there is a fallback. Else it passes as an empty frame without a model
  * result. The last tensor of a frame's regions then passes as the end of the regions; the other tensors of regions are left out.

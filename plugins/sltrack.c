@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * sltrack: gives the objects of video frames ids that stay the same from frame to frame. Objects are regions of interest. Objects that other
- * elements wrote only as relations get a region first. Pixels are neither read nor copied. A frame without objects passes unchanged.
+ * sltrack: gives the objects of video frames ids that stay the same from frame to frame. Objects are regions of interest. Objects that
+ * other elements wrote only as relations get a region first. Pixels are neither read nor copied. A frame without objects passes unchanged.
  *
- * A frame counts as analysed when it has objects, an empty relation meta, or an SlFrameMeta that says so; slpostprocess adds one to every frame
- * that went through a model. In any other frame the tracker predicts the positions of objects, and no object counts as missed.
+ * A frame counts as analysed when it has objects, an empty relation meta, or an SlFrameMeta that says so; slpostprocess adds one to every
+ * frame that went through a model. In any other frame the tracker predicts the positions of objects, and no object counts as missed.
  */
 #include "plugins/elements.h"
 

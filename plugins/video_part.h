@@ -17,8 +17,9 @@ G_BEGIN_DECLS
 /** sl_video_part_crop: sets @part to the rectangle @wanted of a frame of @width x @height pixels. A size of 0 means up to the frame's edge.
  *  FALSE with @error set and @part unchanged when the rectangle is not inside the frame. @advice: the end of the error message */
 gboolean sl_video_part_crop (const SlRect *wanted, gint width, gint height, const char *advice, SlRect *part, GError **error);
-/** sl_video_part_parse_region: reads the property inference-region of slpredict, @text (nullable). It sets @part to a rectangle, or @objects to
- *  TRUE for the objects found upstream. An empty rectangle without objects is the whole frame. FALSE with @error set when @text is invalid. */
+/** sl_video_part_parse_region: reads the property inference-region of slpredict, @text (nullable). It sets @part to a rectangle, or
+ *  @objects to TRUE for the objects found upstream. An empty rectangle without objects is the whole frame. FALSE with @error set when @text
+ *  is invalid. */
 gboolean sl_video_part_parse_region (const char *text, SlRect *part, gboolean *objects, GError **error);
 /** sl_video_part_orientation: the orientation for @direction, a GstVideoOrientationMethod. With "auto", @tagged is used. A direction that
  *  sl_video_part_check_direction() refuses gives no turn. */

@@ -15,8 +15,8 @@ G_DECLARE_FINAL_TYPE (SlCameraDemux, sl_camera_demux, SL, CAMERA_DEMUX, GstEleme
 
 /** sl_camera_demux_register: registers this element, so that decodebin uses it for multipart streams in this process. */
 void sl_camera_demux_register (void);
-/** sl_camera_demux_new: (transfer floating): has the pads "sink" and "src". A part larger than @max_part_bytes, or other invalid data, gives an
- *  error message and GST_FLOW_ERROR. */
+/** sl_camera_demux_new: (transfer floating): has the pads "sink" and "src". A part larger than @max_part_bytes, or other invalid data,
+ *  gives an error message and GST_FLOW_ERROR. */
 GstElement *sl_camera_demux_new (guint max_part_bytes);
 
 G_END_DECLS

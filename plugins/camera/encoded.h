@@ -27,14 +27,15 @@ typedef struct
   gboolean crowded; /* frames were dropped since then, because the queue was full */
 } SlCameraEncoded;
 
-/** sl_camera_encoded_new: (transfer floating) (nullable): an appsrc of that name. It takes no more frames once downstream has returned EOS. NULL
- *  where appsrc is not installed. */
+/** sl_camera_encoded_new: (transfer floating) (nullable): an appsrc of that name. It takes no more frames once downstream has returned EOS.
+ *  NULL where appsrc is not installed. */
 GstElement *sl_camera_encoded_new (void);
 /** sl_camera_encoded_set_up: configures @output. Call it before @output starts. */
 void sl_camera_encoded_set_up (GstAppSrc *output, gboolean live);
 /** sl_camera_encoded_begin: call it when a connection begins. */
 void sl_camera_encoded_begin (SlCameraEncoded *encoded);
-/** sl_camera_encoded_move: shifts the timestamps of @frame by @to - @from. Timestamps below 0 become 0. A DTS after the PTS becomes NONE. */
+/** sl_camera_encoded_move: shifts the timestamps of @frame by @to - @from. Timestamps below 0 become 0. A DTS after the PTS becomes
+ *  NONE. */
 void sl_camera_encoded_move (GstBuffer *frame, GstClockTime from, GstClockTime to);
 /** sl_camera_encoded_push: pushes @frame (transfer full). Blocks while the queue is full, unless the camera is @live. After the end of
  *  stream of @output the frame is freed. */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * There is a gate at the input and one at the output of a decoder. The input gate numbers groups of pictures. A key frame begins a group, and
- * a gap in the data ends it. After a gap the gate drops everything up to the next key frame. Each buffer carries the number in a meta, which
- * decoders copy to the decoded frame. So the output gate knows the group of a frame that the decoder marks as corrupted, and drops the rest
- * of that group. A gap is a discontinuity or, in H.264, a missing frame number.
+ * There is a gate at the input and one at the output of a decoder. The input gate numbers groups of pictures. A key frame begins a group,
+ * and a gap in the data ends it. After a gap the gate drops everything up to the next key frame. Each buffer carries the number in a meta,
+ * which decoders copy to the decoded frame. So the output gate knows the group of a frame that the decoder marks as corrupted, and drops
+ * the rest of that group. A gap is a discontinuity or, in H.264, a missing frame number.
  * The decoder's marks are not enough: avdec_h264 marks frames before the first key frame as corrupted, but not frames after a later loss.
  */
 #include "plugins/camera/intact.h"

@@ -42,7 +42,8 @@ void sl_camera_post (GstElement *camera, GstMessageType type, const GError *erro
 GError *sl_camera_message_fault (GstMessage *message, const SlCameraUri *uri);
 /** sl_camera_early_text: (transfer full) (nullable): a warning about @n frames that came before the first key frame. */
 char *sl_camera_early_text (guint64 n);
-/** sl_camera_damaged_text: (transfer full) (nullable): a warning about @n damaged frames. @protocols, an SlCameraProtocols, is the transport. */
+/** sl_camera_damaged_text: (transfer full) (nullable): a warning about @n damaged frames. @protocols, an SlCameraProtocols, is the
+ *  transport. */
 char *sl_camera_damaged_text (guint64 n, gint protocols);
 /** sl_camera_fault_is_login: whether the camera refused the login, so that another attempt would count as another wrong password. */
 gboolean sl_camera_fault_is_login (const GError *fault);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Door: other folders may include this header. */
 /*
- * SlFrameMeta is the meta of tensor buffers from slnormalize to slpostprocess. It holds the original frame, its GstVideoInfo, the affine map
- * from tensor to frame, and monotonic timestamps of each stage. slpredict and slpostprocess also leave one on the frame itself, with the
- * timestamps and whether a model ran on the frame.
+ * SlFrameMeta is the meta of tensor buffers from slnormalize to slpostprocess. It holds the original frame, its GstVideoInfo, the affine
+ * map from tensor to frame, and monotonic timestamps of each stage. slpredict and slpostprocess also leave one on the frame itself, with
+ * the timestamps and whether a model ran on the frame.
  */
 #ifndef SL_PLUGINS_META_FRAME_META_H
 #define SL_PLUGINS_META_FRAME_META_H
@@ -77,9 +77,9 @@ void sl_frame_meta_set_worker (SlFrameMeta *meta, char *worker);
 SlFrameMeta *sl_buffer_ensure_frame_meta (GstBuffer *buffer, const GstVideoInfo *info);
 /** sl_buffer_get_frame_meta: (transfer none) (nullable) */
 SlFrameMeta *sl_buffer_get_frame_meta (GstBuffer *buffer);
-/** sl_frame_meta_latency: how long the stages of the frame of @meta (nullable) took. Preprocessing begins when slnormalize begins, without the
- *  wait before. Decoding lasts until its end, or until @now while it runs. The age is the time from the capture to @now. FALSE, with all
- *  fields of @latency -1, when the capture time is unknown. */
+/** sl_frame_meta_latency: how long the stages of the frame of @meta (nullable) took. Preprocessing begins when slnormalize begins, without
+ *  the wait before. Decoding lasts until its end, or until @now while it runs. The age is the time from the capture to @now. FALSE, with
+ *  all fields of @latency -1, when the capture time is unknown. */
 gboolean sl_frame_meta_latency (const SlFrameMeta *meta, gint64 now, SlLatency *latency);
 /** sl_buffer_is_empty_frame: whether @buffer holds no tensor, only a frame that passes through. */
 gboolean sl_buffer_is_empty_frame (GstBuffer *buffer);

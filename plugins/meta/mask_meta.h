@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Door: other folders may include this header. */
 /*
- * SlMaskMeta: the result of a segmentation: a class for each cell of a grid over a video frame. The grid does not depend on the frame's size
- * or format, so the frame may be converted or scaled.
+ * SlMaskMeta: the result of a segmentation: a class for each cell of a grid over a video frame. The grid does not depend on the frame's
+ * size or format, so the frame may be converted or scaled.
  */
 #ifndef SL_PLUGINS_META_MASK_META_H
 #define SL_PLUGINS_META_MASK_META_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Door: other folders may include this header. */
 /*
- * Writes and reads predictions on buffers. They are written as GstVideoRegionOfInterestMeta, and as GstAnalyticsRelationMeta where GStreamer
- * has it. Both are read, also those that other elements wrote.
+ * Writes and reads predictions on buffers. They are written as GstVideoRegionOfInterestMeta, and as GstAnalyticsRelationMeta where
+ * GStreamer has it. Both are read, also those that other elements wrote.
  */
 #ifndef SL_PLUGINS_META_REGION_PREDICTIONS_H
 #define SL_PLUGINS_META_REGION_PREDICTIONS_H
@@ -37,19 +37,20 @@ gboolean sl_buffer_has_predictions (GstBuffer *buffer);
 /** sl_region_type_name: the name of the region's type; "unknown" without a type. */
 const char *sl_region_type_name (const GstVideoRegionOfInterestMeta *region);
 
-/** sl_object_set_box: sets the fields x to y_max of @object from @corners (x0, y0, x1, y1 in pixels), clipped to a frame of @width x @height.
- *  FALSE, with no field set, when the box is outside the frame. */
+/** sl_object_set_box: sets the fields x to y_max of @object from @corners (x0, y0, x1, y1 in pixels), clipped to a frame of @width x
+ *  @height. FALSE, with no field set, when the box is outside the frame. */
 gboolean sl_object_set_box (SlObjectView *object, const double corners[4], gint width, gint height);
 
 /** sl_region_read_object: fills @object from @region of a frame of @width x @height, except points, mask, labels and parent. The edges come
  *  from the structure "detection" where @region has one. FALSE when the region is outside the frame. */
 gboolean sl_region_read_object (const GstVideoRegionOfInterestMeta *region, gint width, gint height, SlObjectView *object);
 
-/** sl_region_set_object_id: adds a structure "object_id" with the field id (int), as DL Streamer's elements write it. Also sets the region's
- *  own id where it has none. */
+/** sl_region_set_object_id: adds a structure "object_id" with the field id (int), as DL Streamer's elements write it. Also sets the
+ *  region's own id where it has none. */
 void sl_region_set_object_id (GstVideoRegionOfInterestMeta *region, gint32 id);
 
-/** sl_buffer_add_object, sl_region_add_label: adds one object to @buffer; adds one label to @region, a region of an object or of the frame. */
+/** sl_buffer_add_object, sl_region_add_label: adds one object to @buffer; adds one label to @region, a region of an object or of the
+ *  frame. */
 GstVideoRegionOfInterestMeta *sl_buffer_add_object (GstBuffer *buffer, const SlObjectView *object, const SlSkeleton *skeleton);
 void sl_region_add_label (GstVideoRegionOfInterestMeta *region, const SlLabelled *label);
 
@@ -87,8 +88,8 @@ void sl_prediction_reader_clear (SlPredictionReader *reader);
 /** sl_prediction_reader_read: fills objects, labels, skeleton, mask and analysis of @prediction. They are valid until the next read, while
  *  @buffer does not change. The caller sets width and height of @prediction before. */
 void sl_prediction_reader_read (SlPredictionReader *reader, GstBuffer *buffer, SlPredictionView *prediction);
-/** sl_prediction_reader_adopt: adds a region for each object of *@buffer that has none, for elements that find objects by their regions. The
- *  frame has @width x @height pixels. When a region is added and *@buffer is not writable, a writable copy replaces it. */
+/** sl_prediction_reader_adopt: adds a region for each object of *@buffer that has none, for elements that find objects by their regions.
+ *  The frame has @width x @height pixels. When a region is added and *@buffer is not writable, a writable copy replaces it. */
 void sl_prediction_reader_adopt (SlPredictionReader *reader, GstBuffer **buffer, gint width, gint height);
 /** sl_prediction_reader_choose: removes the objects and labels of @prediction, which was just read, whose class does not pass @filter
  *  (nullable). The children of a removed object get its parent as their parent. */
@@ -97,8 +98,8 @@ void sl_prediction_reader_choose (SlPredictionReader *reader, const SlClassFilte
  *  (nullable): the frame's meta; @latency: memory for the latency */
 void sl_prediction_set_times (SlPredictionView *prediction, GstBuffer *buffer, const GstSegment *segment, const SlFrameMeta *meta,
                               SlLatency *latency);
-/** sl_prediction_reader_read_frame: as sl_prediction_reader_read(), and also sets frame, timestamp and latency of @prediction. @counted: the
- *  number of the frame, used where its meta has no number */
+/** sl_prediction_reader_read_frame: as sl_prediction_reader_read(), and also sets frame, timestamp and latency of @prediction. @counted:
+ *  the number of the frame, used where its meta has no number */
 void sl_prediction_reader_read_frame (SlPredictionReader *reader, GstBuffer *buffer, const GstSegment *segment, guint64 counted,
                                       SlPredictionView *prediction);
 

@@ -15,8 +15,8 @@ typedef struct _SlPictureMaker SlPictureMaker;
 /** sl_picture_maker_new: makes pictures of at most @width pixels in a row. NULL with @error set when a needed element is not installed. */
 SlPictureMaker *sl_picture_maker_new (guint width, GError **error);
 void sl_picture_maker_free (SlPictureMaker *maker);
-/** sl_picture_maker_make: (transfer full): the JPEG picture of @frame with @caps, with its metas drawn. Blocks for some milliseconds, 5 seconds
- *  at most. NULL with @error set when the frame cannot be drawn; then the maker cannot be used again. */
+/** sl_picture_maker_make: (transfer full): the JPEG picture of @frame with @caps, with its metas drawn. Blocks for some milliseconds, 5
+ *  seconds at most. NULL with @error set when the frame cannot be drawn; then the maker cannot be used again. */
 GBytes *sl_picture_maker_make (SlPictureMaker *maker, GstBuffer *frame, GstCaps *caps, GError **error);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlPictureMaker, sl_picture_maker_free)

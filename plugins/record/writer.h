@@ -29,8 +29,8 @@ typedef struct
  *  more. */
 SlWriter *sl_writer_new (SlFolder *folder, gsize queue_bytes, gint picture_width, const SlWriterEvents *events, gpointer data,
                          GDestroyNotify destroy);
-/** sl_writer_begin: begins a clip and takes ownership of @start. One clip at a time. FALSE while other clips still wait for the disk: then no
- *  clip begins, and the loss is counted and reported. */
+/** sl_writer_begin: begins a clip and takes ownership of @start. One clip at a time. FALSE while other clips still wait for the disk: then
+ *  no clip begins, and the loss is counted and reported. */
 gboolean sl_writer_begin (SlWriter *writer, SlClipStart *start);
 /** sl_writer_lose: a clip that was never begun failed. @reason: static text */
 void sl_writer_lose (SlWriter *writer, const char *reason);

@@ -25,8 +25,8 @@ G_BEGIN_DECLS
 #define SL_TYPE_CONTRACT (sl_contract_get_type ())
 GType sl_contract_get_type (void);
 
-/** sl_tensor_caps_new: caps that accept @n tensors in every spelling: tensors and, for one tensor, also tensor, with trailing dimensions of 1
- *  or without. The framerate is open. @contract (nullable) is added to each structure. */
+/** sl_tensor_caps_new: caps that accept @n tensors in every spelling: tensors and, for one tensor, also tensor, with trailing dimensions of
+ *  1 or without. The framerate is open. @contract (nullable) is added to each structure. */
 GstCaps *sl_tensor_caps_new (const SlTensorInfo *tensors, guint n, SlContract *contract);
 /** sl_tensor_caps_parse: reads the tensors that the fixed @caps describe. Returns their number; 0 with @error set.
  *  sl_tensor_infos_clear() frees the allocated parts of @tensors. */

@@ -12,7 +12,8 @@
 
 G_BEGIN_DECLS
 
-/** sl_caps_probe: whether the peer of @pad accepts @caps (fixed). FALSE with @error set to the peer's reason. TRUE when no element answers. */
+/** sl_caps_probe: whether the peer of @pad accepts @caps (fixed). FALSE with @error set to the peer's reason. TRUE when no element
+ *  answers. */
 gboolean sl_caps_probe (GstPad *pad, GstCaps *caps, GError **error);
 /** sl_caps_probe_tensors: whether the peer of @pad, a pad of slinfer, accepts the @n tensors @tensors of a model with @contract. FALSE with
  *  @error set: SL_ERROR_SHAPE or the peer's reason. */
