@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A GStreamer buffer pool behind it: a buffer that comes back has its whole size again.
+ * Uses a GStreamer buffer pool. A buffer that returns to the pool gets its whole size again.
  */
 #include "plugins/byte_pool.h"
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Buffers for lines of text and for masks, taken from a pool that grows with the largest so far, so that a stream of them asks
- * the heap for nothing.
+ * Buffers for lines of text and for masks. Their pool grows to the largest size so far, so that a running stream allocates no memory.
  */
 #ifndef SL_PLUGINS_BYTE_POOL_H
 #define SL_PLUGINS_BYTE_POOL_H

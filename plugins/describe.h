@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What gst-inspect-1.0 shows at the top of an element's page, the same parts for each.
+ * The metadata of elements that gst-inspect-1.0 shows first. Every element has the same parts.
  */
 #ifndef SL_PLUGINS_DESCRIBE_H
 #define SL_PLUGINS_DESCRIBE_H

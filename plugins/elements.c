@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The table of elements, and their registration by the plugin files and by what carries the elements inside. A process can have
- * the code of an element twice, in a program and in a plugin file that GStreamer loads into it; a type is there once, and
- * whoever registers the element second takes it as it is.
+ * The table of elements and their registration. Plugin files register elements, and so do programs and libraries that contain them. A
+ * process can have the code of an element twice: in the program, and in a plugin file that GStreamer loads into it. The GType exists only
+ * once, and the second registration uses the existing type.
  */
 #include "config.h"
 #include "plugins/elements.h"

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * slcamera: frames of a camera, told by its URI; when the camera goes away it comes back.
+ * slcamera: gives the frames of the camera at a URI. When the connection is lost, the element connects again.
  *
- * A GstBin with an appsrc in it. The camera itself runs in a pipeline of its own (plugins/camera/feed.c), so nothing that happens
- * to it (errors, ends, new caps, a peer that stopped talking in the middle of a handshake) reaches this pipeline other than as
- * frames, caps and messages. Live cameras hold one frame, the newest; files wait for whoever reads them.
- * What the camera encoded leaves by a second appsrc, which is there while the request pad is.
- * Invariant: a feed runs from PAUSED, where frames are live from the first PLAYING (it needs the clock), until READY.
+ * The element is a GstBin with an appsrc in it. The camera itself runs in a pipeline of its own (plugins/camera/feed.c). Its errors, its
+ * end of stream, new caps and a peer that stops in the middle of a handshake reach this pipeline only as frames, caps and messages. A live
+ * camera holds one frame, the newest. A file waits for downstream. The encoded frames of the camera leave by a second appsrc, which exists
+ * while the request pad exists.
+ * Invariant: a feed runs from PAUSED to READY. Live frames begin at the first PLAYING, since they need the clock.
  */
 #include "plugins/elements.h"
 
@@ -280,7 +280,7 @@ sl_camera_release_pad (GstElement *element, GstPad *pad)
   gst_object_unref (output);
 }
 
-/* Whoever reads the properties is not told the password: pipeline dumps and logs print them. */
+/* The properties do not contain the password: pipeline dumps and logs print properties. */
 static void
 sl_camera_get_property (GObject *object, guint id, GValue *value, GParamSpec *spec)
 {

@@ -50,7 +50,7 @@ sl_exif_parse_transform_ip (GstBaseTransform *base, GstBuffer *buffer)
   SlExifParse *self = SL_EXIF_PARSE (base);
   GstMapInfo map;
   if (!gst_buffer_map (buffer, &map, GST_MAP_READ))
-    return GST_FLOW_OK; /* whoever needs the bytes says so */
+    return GST_FLOW_OK; /* the element that needs the bytes reports the error */
   const guint stated = sl_exif_scanner_read (&self->scanner, map.data, map.size);
   gst_buffer_unmap (buffer, &map);
   if (stated == 0 || stated == self->told)

@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * slinfer: runs a model. Input tensors -> output tensors, the model's contract offered upstream and downstream in caps.
+ * slinfer: runs a model. It takes input tensors and gives output tensors, and offers the model's contract upstream and downstream in caps.
  *
- * A GstBaseTransform: one set of tensors gives one. The model is loaded from NULL to READY, so that caps queries are
- * answered by the model before anything flows. Its pools have the alignment and padding that kernels need; tensors from
- * elsewhere are copied once when they lack it. Invariant: model and session exist from READY on.
+ * The element is a GstBaseTransform: one set of input tensors gives one set of output tensors. The model is loaded from NULL to READY, so
+ * that it answers caps queries before data flows. The element's pools have the alignment and padding that kernels need. Tensors from other
+ * pools are copied once when they lack it. Invariant: model and session exist from READY on.
  *
- * A model that starts by quantising its input is loaded without that step, and the contract asks for the quantised values behind it.
- * Whoever offers the input that the model declares gets the whole model instead.
+ * A model that starts by quantising its input is loaded without that step, and the contract asks for the quantised values. When upstream
+ * offers the input that the model declares, the whole model is loaded instead.
  *
- * Latency: a synchronous element holds no frame back, but a live sink has to wait for the model all the same, by
+ * Latency: the element is synchronous and holds no frame back. A live sink has to wait for the model all the same; see
  * plugins/tensor/stage_latency.h.
  *
- * Another model set while frames flow is loaded beside (plugins/tensor/model_swap.h) and then offered upstream next to the one that runs. The
- * CAPS event that takes up the offer is the switch; frames before it are the old model's, whatever waits in between.
+ * A model that is set while frames flow is loaded in parallel (plugins/tensor/model_swap.h). It is then offered upstream next to the
+ * running model. The CAPS event that accepts the offer is the switch. Frames before that event go to the old model, also those in queues.
  *
- * State that the model carries from frame to frame, and inputs that come through pads of their own, are plugins/tensor/held_inputs.h's.
+ * plugins/tensor/held_inputs.h keeps the state that the model carries from frame to frame, and the inputs that come through their own pads.
  *
- * One file, because the transform, its caps and the swap of models share one lock and one state.
+ * This is one file, because the transform, its caps and the swap of models share one lock and one state.
  */
 #include "plugins/elements.h"
 
@@ -459,7 +459,7 @@ told_of_box (const char *path, guint inferences, const GError *error, gpointer u
     g_signal_emit (self, signals[SIGNAL_DUMPED], 0, path, inferences, error != NULL ? error->message : NULL);
 }
 
-/* The element is there until it has told of the black box, whatever becomes of the pipeline meanwhile. */
+/* A reference keeps the element alive until it has reported the black box, also when the pipeline is stopped or freed before. */
 static char *
 sl_infer_dump (SlInfer *self, const char *reason)
 {
@@ -858,11 +858,11 @@ sl_infer_class_init (SlInferClass *klass)
    * SlInfer::dump:
    * @reason: (nullable): a sentence that the file carries
    *
-   * Writes a black box of what is recorded now, in a thread of its own, which goes on when the element stops. A program that ends before
-   * dumped is emitted ends the writing, too; the next one that records for the folder makes up for it.
+   * Writes the current recording to a black box file. A thread of its own does it, which continues when the element stops. When the program
+   * ends before dumped is emitted, the writing ends, too. The next program that records to the folder completes the file.
    *
-   * Returns: (transfer full) (nullable): the path that it will have; NULL without black-box, before the first inference, or while several
-   *   are being written
+   * Returns: (transfer full) (nullable): the path of the new file. NULL without black-box, before the first inference, or while several
+   *   files are being written
    */
   signals[SIGNAL_DUMP] =
     g_signal_new_class_handler ("dump", G_TYPE_FROM_CLASS (klass), (GSignalFlags) (G_SIGNAL_RUN_LAST | G_SIGNAL_ACTION),

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * sloverlay: draws the predictions that ride on video frames, in place, in the frame's own format. It reads
- * GstVideoRegionOfInterestMeta and GstAnalyticsRelationMeta, whoever wrote them, SlMaskMeta and SlAnalysisMeta. A frame without any goes
- * through untouched and uncopied.
+ * sloverlay: draws the predictions of a video frame into the frame, in place and in the frame's own format. It reads
+ * GstVideoRegionOfInterestMeta and GstAnalyticsRelationMeta of any element, SlMaskMeta and SlAnalysisMeta. A frame without any of these
+ * metas passes through unchanged, without a copy.
  */
 #include "plugins/elements.h"
 

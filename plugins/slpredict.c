@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * slpredict: one element from frames to predictions: a bin of slnormalize ! queue ! slinfer ! slpostprocess, with the properties
- * of these that people need; and slread behind them where codes are read.
+ * slpredict: one element from frames to predictions. It is a bin of slnormalize ! queue ! slinfer ! slpostprocess with the most important
+ * properties of these elements. slread follows them where codes are read.
  *
- * Threads: whoever captures or decodes makes the tensor, while the frame is in its cache, and puts it into the queue; the queue's
- * thread does the rest (the model may use more). The queue holds one frame: its tensor, or the list of those of its objects. On
- * live input a newer frame takes its place, so what the model gets is never older than a frame, however slow the model is;
- * otherwise upstream waits, and every frame comes out, in order. A frame that is dropped has cost its tensor, a small part of what
- * capturing it cost; in return the model's thread never waits for one.
- * Invariant: serials count the frames that came in; a gap in them behind the queue is what was dropped.
+ * Threads: the upstream thread, which captures or decodes, makes the tensor while the frame is in its cache, and puts it into the queue.
+ * The queue's thread does the rest; the model may use more threads. The queue holds one frame: its tensor, or the list of tensors of its
+ * objects. On live input a newer frame replaces it, so the model's input is at most one frame old, however slow the model is. On other
+ * input upstream blocks, and every frame comes out, in order. A dropped frame costs the making of its tensor, a small part of the cost of
+ * capturing. In return the model's thread never waits for a tensor.
+ * Invariant: serials count the frames that came in. A gap in the serials downstream of the queue is the number of dropped frames.
  */
 #include "plugins/elements.h"
 

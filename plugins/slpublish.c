@@ -628,7 +628,7 @@ sl_publish_event (GstBaseSink *sink, GstEvent *event)
   return GST_BASE_SINK_CLASS (sl_publish_parent_class)->event (sink, event);
 }
 
-/* Whoever reads the properties is not told the password: graphs of pipelines and logs print them. */
+/* The properties do not contain the password: graphs of pipelines and logs print properties. */
 static void
 sl_publish_get_property (GObject *object, guint id, GValue *value, GParamSpec *spec)
 {

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * slread: what the codes say that a model found on a frame. Objects are regions of interest; those that others wrote as relations alone become
- * some first. Pixels are read, and none is written; what was read is a structure on the object's region (meta/object_code.h).
+ * slread: reads the codes (bar codes, QR codes) that a model found on a frame. Objects are regions of interest. Objects that other elements
+ * wrote only as relations get a region first. Pixels are read and not changed. The result is a structure on the object's region
+ * (meta/object_code.h).
  *
- * Objects with an id are read once: what they said stays with the id. A frame waits for its codes no longer than time-limit; what is not read by
- * then is tried on the next, which begins behind what was tried last: an object that takes all the time does not take that of the others.
+ * An object with an id is read once, and its result is kept with the id. A frame waits for its codes at most time-limit. The remaining
+ * objects are tried on the next frame, which continues after the last tried object. So a slow object does not use the time of the others.
  */
 #include "plugins/elements.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * slrecord: clips around events. Frames pass from sink to src as they are; what happens on them begins clips. Their frames come from the request pad
- * encoded, as the camera made them, or are encoded here (plugins/record/encoder.h): source.h knows which. When a clip begins and ends is recorder.h's, files are
- * writer.h's and clip.h's; here are pads, clocks, properties and messages.
+ * slrecord: records clips around events. Frames pass from sink to src unchanged, and events on them begin clips. The frames of a clip come
+ * encoded by the camera from the request pad, or are encoded here (plugins/record/encoder.h); source.h chooses. recorder.h decides when a
+ * clip begins and ends. writer.h and clip.h write the files. This file has pads, clocks, properties and messages.
  *
  * Invariant: neither pad waits for an encoder or a disk.
  */
@@ -30,7 +30,7 @@ GST_DEBUG_CATEGORY_STATIC (sl_record_debug);
 /* Of clips that are asked for. */
 #define ASKED "record"
 #define ASKED_MOST 100
-/* Seconds between key frames of what is encoded here. */
+/* Seconds between key frames of the streams that this element encodes. */
 #define KEY_INTERVAL 1
 /* Bytes between streams and the disk. */
 #define QUEUE_BYTES (64 << 20)

@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * slremote: has a model run on other machines. Input tensors -> output tensors as slinfer, with the contract that the workers left at the broker.
+ * slremote: runs a model on other machines. It takes input tensors and gives output tensors as slinfer does. The workers publish the
+ * contract at the broker.
  *
- * The thread of upstream puts tensors into a client (pipelines/remote/client.h), a task on the source pad takes out what became of them, in the same order; serialised
- * events keep their places among them. Invariant: the contract exists from READY on, and a frame is decoded by the contract that it was made for.
+ * The upstream thread pushes tensors into a client (pipelines/remote/client.h). A task on the source pad pops the results in the same
+ * order. Serialised events keep their places. Invariant: the contract exists from READY on, and a frame is decoded by the contract that it
+ * was made for.
  *
- * Another contract at the broker is offered upstream next to the one that is used, as slinfer does it with another model; the CAPS event that takes up the
- * offer is the switch.
+ * A new contract at the broker is offered upstream next to the current one, as slinfer does with a new model. The CAPS event that accepts
+ * the offer is the switch.
  *
- * A frame that no worker computes in time is computed here, where there is a fallback, else it passes as an empty frame that was not looked at. The last
- * tensor of a frame's regions then passes as a frame whose regions are over, and another one is left out.
+ * A frame that no worker computes in time is computed here, where there is a fallback. Else it passes as an empty frame without a model
+ * result. The last tensor of a frame's regions then passes as the end of the regions; the other tensors of regions are left out.
  */
 #include "plugins/elements.h"
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * sltrack: gives the objects of video frames ids that stay with them. Objects are regions of interest; those that others wrote as
- * relations alone become some first. Pixels are neither read nor copied; a frame without objects goes through as it is.
+ * sltrack: gives the objects of video frames ids that stay the same from frame to frame. Objects are regions of interest. Objects that
+ * other elements wrote only as relations get a region first. Pixels are neither read nor copied. A frame without objects passes unchanged.
  *
- * A frame was looked at when it has objects, a meta for relations with none in it, or an SlFrameMeta that says so, which slpostprocess
- * leaves on every frame that went through a model. In any other frame objects move on as they moved before, and none is missed.
+ * A frame counts as analysed when it has objects, an empty relation meta, or an SlFrameMeta that says so; slpostprocess adds one to every
+ * frame that went through a model. In any other frame the tracker predicts the positions of objects, and no object counts as missed.
  */
 #include "plugins/elements.h"
 

@@ -15,8 +15,8 @@ G_BEGIN_DECLS
  *  template, or is not linked yet, caps of the sink pad get raw video of any format and memory, and those of the source pad are its
  *  template's even when nothing can come of the input. Elements that have a choice see no difference. */
 void sl_video_caps_open (GstBaseTransform *base, GstPadDirection direction, GstQuery *query);
-/** sl_video_caps_is_raw: for accept_caps: whether @caps are of raw video in any format, in system memory or another kind of memory. Other
- *  features are none that upstream may think it can use. */
+/** sl_video_caps_is_raw: for accept_caps: whether @caps are raw video in any format, in system memory or in another kind of memory. Caps
+ *  with other features are refused, so that upstream does not use those features. */
 gboolean sl_video_caps_is_raw (GstCaps *caps);
 /** sl_video_caps_check_memory: FALSE with @error set when @caps are not in system memory: what to put before @element. */
 gboolean sl_video_caps_check_memory (GstCaps *caps, const char *element, GError **error);

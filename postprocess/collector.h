@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Door: other folders may include this header. */
 /*
- * What decoders from outside of the tree give: any number of objects and labels, in any order and with any numbers. The best become the
- * result, through the detector that the table's own box decoders use. A frame goes
+ * Collects the output of decoders from plug-ins: any number of objects and labels, in any order and with any values. The best become the
+ * result. The detector of the built-in box decoders selects them. The calls for a frame are
  *
  *   sl_collector_begin() -> sl_collector_add_object() and others -> sl_collector_finish()
  */
@@ -31,21 +31,22 @@ typedef struct
   SlResult *result; /* of the frame */
 } SlCollector;
 
-/** sl_collector_init: @skeleton: (nullable): of the keypoints of each object. @suppress: whether objects that overlap a better one of their class
- *  are left out. FALSE: sl_collector_clear() it all the same */
+/** sl_collector_init: @skeleton: (nullable): skeleton of the keypoints of each object. @suppress: whether objects that overlap a better one
+ *  of their class are removed. FALSE with @error set; call sl_collector_clear() then, too */
 gboolean sl_collector_init (SlCollector *self, const SlDecoderConfig *config, const SlSkeleton *skeleton, gboolean suppress,
                             GError **error);
 /** sl_collector_clear: also for a zeroed struct. */
 void sl_collector_clear (SlCollector *self);
 void sl_collector_begin (SlCollector *self, SlResult *result);
-/** sl_collector_add_object: one whose numbers are not finite, without area, below the threshold or of no class is left out. @points:
- *  (nullable): as many as the skeleton has */
+/** sl_collector_add_object: adds an object. It is left out with non-finite values, without area, below the threshold or with an invalid
+ *  class.
+ *  @points: (nullable): as many points as the skeleton has */
 void sl_collector_add_object (SlCollector *self, const SlDetection *box, const SlDetectedPoint *points);
-/** sl_collector_add_label: likewise, of the whole picture. */
+/** sl_collector_add_label: adds a label of the whole picture, by the same rules. */
 void sl_collector_add_label (SlCollector *self, gint32 class_id, gfloat confidence);
-/** sl_collector_set_values: copies @n numbers; none or more than 65536 are left out. */
+/** sl_collector_set_values: copies @n numbers; ignored with @n 0 or above 65536. */
 void sl_collector_set_values (SlCollector *self, const gfloat *values, guint n, gboolean is_embedding);
-/** sl_collector_set_map: copies a class for each cell; of no size or of more than 2^26 cells it is left out. */
+/** sl_collector_set_map: copies a class for each cell; ignored without cells or with more than 2^26 cells. */
 void sl_collector_set_map (SlCollector *self, const guint8 *classes, guint width, guint height, gint background);
 void sl_collector_finish (SlCollector *self);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The decoders' table rows, for postprocess/decoders.c alone. */
+/* The rows of the table of decoders. Only postprocess/decoders.c includes this file. */
 #ifndef SL_POSTPROCESS_DECODERS_H
 #define SL_POSTPROCESS_DECODERS_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A gallery: names and embeddings of each, from a JSON file {"anna": [[0.1, ...], ...], ...}. Which names an embedding is most like is asked
- * by the cosine of the angle between them.
+ * A gallery: names with their embeddings, from a JSON file {"anna": [[0.1, ...], ...], ...}. It finds the names that are most similar to an
+ * embedding, by the cosine of the angle between them.
  */
 #ifndef SL_POSTPROCESS_GALLERY_H
 #define SL_POSTPROCESS_GALLERY_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Non-maximum suppression, greedy: of boxes that overlap too much, the most confident stays. O(n k) for n sorted
- * candidates of which k stay; both are bounded by whoever makes the candidates. Allocates only in sl_nms_init().
+ * Greedy non-maximum suppression: of boxes that overlap too much, the most confident one stays. The cost is O(n k) for n sorted candidates
+ * of which k stay. The caller bounds both. Only sl_nms_init() allocates.
  */
 #ifndef SL_POSTPROCESS_NMS_H
 #define SL_POSTPROCESS_NMS_H

@@ -62,7 +62,7 @@ sl_decoder_param_bool (const SlDecoderConfig *config, const char *key, gboolean 
   return TRUE;
 }
 
-/* Numbers with ',' between; 0 when there are none, too many, or one is outside @lo..@hi. */
+/* Reads numbers separated by ','. Returns 0 without numbers, with too many, or when one is outside @lo..@hi. */
 static guint
 parse_numbers (const char *text, double lo, double hi, double *values, guint max)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Whether numbers can be what a decoder takes them for: scores lie in 0..1 and are not all whole, classes are whole, boxes have a size and lie
- * on the picture. Decoders ask on the first frames; sl_decoding_run() asks of every result.
+ * Checks whether values fit the way in which a decoder reads them. Scores are in 0..1 and not all integers, classes are integers, boxes
+ * have a size and are on the picture. Decoders check the first frames; sl_decoding_run() checks every result.
  */
 #ifndef SL_POSTPROCESS_PLAUSIBLE_H
 #define SL_POSTPROCESS_PLAUSIBLE_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Door: other folders may include this header. */
 /*
- * What a decoder makes of tensors: boxes, keypoints, whole-picture classes, a mask of classes, a picture, a vector; in coordinates
- * of the model's input (0..1 over its width and height). Mapping to the frame is the caller's.
+ * The result of a decoder: boxes, keypoints, whole-picture classes, a mask of classes, a picture or a vector. Coordinates are 0..1 over
+ * width and height of the model's input. The caller maps them to the frame.
  */
 #ifndef SL_POSTPROCESS_RESULT_H
 #define SL_POSTPROCESS_RESULT_H
@@ -15,10 +15,10 @@ G_BEGIN_DECLS
 
 /** Most detections and most classes one result holds. */
 #define SL_MAX_RESULTS 1000
-/** Most keypoints one detection has, and all of a result together. */
+/** Most keypoints of one detection, and of all detections of a result together. */
 #define SL_MAX_KEYPOINTS 512
 #define SL_MAX_RESULT_KEYPOINTS (17 * SL_MAX_RESULTS)
-/** Class of a map's cell that nothing is known about. */
+/** The class of a cell whose class is unknown. */
 #define SL_MASK_VOID 255
 
 /** A point; @x, @y in 0..1 of the model's input, not clipped, never NaN; @confidence 0..1. */
@@ -27,7 +27,7 @@ typedef struct
   gfloat x, y, confidence;
 } SlDetectedPoint;
 
-/** What the keypoints of a detection are called and which belong together; static tables. */
+/** The names of keypoints, and the pairs of points that are connected (bones); static tables. */
 typedef struct
 {
   guint n_points, n_bones;
@@ -35,7 +35,7 @@ typedef struct
   const guint8 (*bones)[2]; /* indices of two points */
 } SlSkeleton;
 
-/** A box; corners in 0..1 of the model's input, not clipped. Its keypoints are @n_keypoints from @first_keypoint on. */
+/** A box; corners in 0..1 of the model's input, not clipped. It has @n_keypoints keypoints, beginning at the index @first_keypoint. */
 typedef struct
 {
   gfloat x_min, y_min, x_max, y_max;
@@ -44,7 +44,7 @@ typedef struct
   guint32 first_keypoint, n_keypoints;
 } SlDetection;
 
-/** A class of the whole picture, or, with the @label_id SL_TEXT_ID, a @text that was read in it; valid until the next run. */
+/** A class of the whole picture. With the @label_id SL_TEXT_ID it is a @text that was read in the picture; valid until the next run. */
 typedef struct
 {
   gint32 label_id;
@@ -52,14 +52,14 @@ typedef struct
   const char *text; /* (nullable): NULL of a class */
 } SlClass;
 
-/** Stands for the class of what is no class. */
+/** The @label_id of a text, which has no class. */
 #define SL_TEXT_ID (-1)
 
-/** SlClassMask's @background where every class is something that is there. */
+/** The @background of an SlClassMask without a background class. */
 #define SL_NO_BACKGROUND (-1)
 
-/** A class for each cell of a grid over the whole input, row by row. @background: the class that is none of what the model looks for,
- *  SL_NO_BACKGROUND = there is no such class. @width 0 = none. */
+/** A class for each cell of a grid over the whole input, row by row. @background: the background class, SL_NO_BACKGROUND = there is no such
+ *  class. @width 0 = no mask. */
 typedef struct
 {
   guint width, height;
@@ -70,9 +70,9 @@ typedef struct
 /** Most cells of the masks of all objects of a result together. */
 #define SL_MAX_OBJECT_CELLS (1u << 19)
 
-/** Which part of a detection's box is the object: a grid, row by row, of the share 0..255 of sureness that a cell belongs to it,
- *  128 and more meaning that it does. Corners of the grid in 0..1 of the model's input; it may reach beyond the box, where it means
- *  nothing unless @is_cut: then it has nothing but the object. @width 0 = none. */
+/** The mask of one detection: a grid, row by row. A cell is the confidence, 0..255, that it belongs to the object; from 128 on it does. The
+ *  corners of the grid are in 0..1 of the model's input. The grid may be larger than the box. Without @is_cut, cells outside the box have
+ *  no meaning. With @is_cut, the grid holds only the object. @width 0 = no mask. */
 typedef struct
 {
   gfloat x_min, y_min, x_max, y_max;
@@ -81,15 +81,16 @@ typedef struct
   gboolean is_cut;
 } SlInstanceMask;
 
-/** A picture, rows without padding, @channels 1 (gray) or 3 (R, G, B) bytes a pixel. @width 0 = none. */
+/** A picture, rows without padding, @channels 1 (gray) or 3 (R, G, B) bytes per pixel. @width 0 = no picture. */
 typedef struct
 {
   guint width, height, channels;
   const guint8 *pixels;
 } SlPicture;
 
-/** Numbers that are no scores. @is_embedding: of length 1, to be compared as a whole; else each means something by itself.
- *  @names, @units: (nullable): one a number. @n 0 = none. */
+/** A vector of numbers other than scores. @is_embedding: a vector of length 1 that is compared as a whole; else each number has its own
+ *  meaning.
+ *  @names, @units: (nullable): one for each number. @n 0 = no vector. */
 typedef struct
 {
   guint n;
@@ -99,7 +100,7 @@ typedef struct
   const char *const *units;
 } SlVector;
 
-/** The tensors themselves: @n of them, @infos with names (nullable) and sizes in bytes, @data their numbers. */
+/** The undecoded tensors: @n tensors, @infos with names (nullable) and sizes in bytes, @data with their values. */
 typedef struct
 {
   guint n;
@@ -107,7 +108,8 @@ typedef struct
   const void *const *data;
 } SlOutputs;
 
-/** Filled by a decoder, best first; memory is allocated once and reused for every frame. @highest: the highest score as the tensor has it. */
+/** The result, filled by a decoder, best first. The memory is allocated once and reused for every frame. @highest: the highest score, as in
+ *  the tensor. */
 typedef struct
 {
   gfloat highest;
@@ -116,25 +118,25 @@ typedef struct
   SlClass classes[SL_MAX_RESULTS];
   SlDetectedPoint keypoints[SL_MAX_RESULT_KEYPOINTS];
   const SlSkeleton *skeleton;  /* (nullable): of all keypoints */
-  const SlInstanceMask *masks; /* (nullable): one a detection */
+  const SlInstanceMask *masks; /* (nullable): one for each detection */
   SlClassMask mask;
   SlPicture picture;
   SlVector vector;
   SlOutputs outputs;
 } SlResult;
 
-/** The 17 points of COCO's persons, and the 5 of face detectors (eyes, nose, corners of the mouth). */
+/** The 17 points of COCO's persons, and the 5 points of face detectors (eyes, nose, corners of the mouth). */
 extern const SlSkeleton sl_skeleton_person;
 extern const SlSkeleton sl_skeleton_face;
-/** Points of MediaPipe's detectors: of a face, of a palm, and two pairs that say where a person is and how it is turned. */
+/** Points of MediaPipe's detectors: of a face, of a palm, and two pairs of points for the position and the direction of a person. */
 extern const SlSkeleton sl_skeleton_face_and_ears;
 extern const SlSkeleton sl_skeleton_palm;
 extern const SlSkeleton sl_skeleton_alignment;
-/** The 21 points of a hand, four a finger from the palm to the tip. */
+/** The 21 points of a hand: the wrist, then four points per finger from the palm to the tip. */
 extern const SlSkeleton sl_skeleton_hand;
-/** The corners of a box that is turned, around it. */
+/** The corners of a rotated box, in their order around it. */
 extern const SlSkeleton sl_skeleton_corners;
-/** The middle and the 8 corners of a box in space as they appear in the picture, and its 12 edges. */
+/** The centre and the 8 corners of a box in space, projected to the picture, and its 12 edges. */
 extern const SlSkeleton sl_skeleton_cuboid;
 
 G_END_DECLS

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Reading numbers out of a tensor of uint8, int8 or float32. Codes of 8 bits are handled as their rank, an unsigned
- * byte that grows with the value (code XOR flip), so that they are compared without becoming floats; a table of 256
- * entries says what each rank means.
+ * Reads the values of a tensor of uint8, int8 or float32. A quantised value of 8 bits is handled as its rank, an unsigned byte that grows
+ * with the real value (quantised value XOR flip). So values are compared without a conversion to float. A table of 256 entries gives the
+ * real value of each rank.
  */
 #ifndef SL_POSTPROCESS_VALUES_H
 #define SL_POSTPROCESS_VALUES_H

@@ -574,8 +574,8 @@ check_progressive (SlFrames *frames, GstSample *sample, GError **error)
   return FALSE;
 }
 
-/* A network may wait for data as long as it likes, or send for ever what is no video. FALSE with @error set once that took too long; a camera sees
- * to it by itself. */
+/* A server may send no data for any time, or send data without video for ever. FALSE with @error set once that took too long. slcamera has
+ * its own time limits. */
 static gboolean
 may_wait (SlFrames *frames, gint64 since, GError **error)
 {

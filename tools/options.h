@@ -67,8 +67,8 @@ gboolean sl_options_threads (const char *command, const char *option, const char
 gboolean sl_options_number (const char *command, const char *option, const char *text, double lo, double hi, double *value);
 /** sl_options_fraction: likewise for a number in 0..1. */
 gboolean sl_options_fraction (const char *command, const char *option, const char *text, double *value);
-/** sl_options_target: whether @option @path can be written, as a file in a folder that can be written to; devices and pipes are none.
- *  Long work is not begun without. */
+/** sl_options_target: whether @path of @option can be written: a file in a writable folder. Devices and pipes are refused. Call it before
+ *  long work begins. */
 gboolean sl_options_target (const char *command, const char *option, const char *path);
 /** sl_options_tflite: whether --output @path can become a TensorFlow Lite file: by its name, and as sl_options_target() has it. */
 gboolean sl_options_tflite (const char *command, const char *path);
@@ -114,7 +114,7 @@ void sl_backend_options_clear (SlBackendOptions *given);
 /** sl_backend_options_load: @how is for sl_model_session_new(), by the backend that is given. */
 void sl_backend_options_load (const SlBackendOptions *given, guint threads, SlModelLoadOptions *how);
 void sl_limit_options_clear (SlLimitOptions *limits);
-/** sl_limit_options_check: FALSE, having complained, when one is no number in its range. */
+/** sl_limit_options_check: FALSE with a message when a limit is not a number or is outside its range. */
 gboolean sl_limit_options_check (const char *command, SlLimitOptions *limits);
 /** sl_limit_options_load: how a model is loaded under @limits. */
 SlModelLoadOptions sl_limit_options_load (const SlLimitOptions *limits, gboolean skip_input_quantize);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What the first bytes of a picture file say of it: which kind it is, and how large. For what is to be known before a decoder takes memory for it.
+ * Reads the kind and the size of a picture from the first bytes of its file, before a decoder allocates memory for it.
  */
 #ifndef SL_TOOLS_PICTURE_HEADER_H
 #define SL_TOOLS_PICTURE_HEADER_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* A clip may show no more than the launch line lets through: what covers a part of the picture, or cuts it off, does so in clips. */
+/* A clip must not show more than the launch line passes on. So elements that cover or crop a part of the picture also apply to clips. */
 #include "pipelines/description/camera_link.h"
 
 #include <string.h>

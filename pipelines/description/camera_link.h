@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What a camera encoded, to the recorder of the same launch line.
+ * Links the encoded frames of a camera to the recorder in the same launch line.
  */
 #ifndef SL_PIPELINES_DESCRIPTION_CAMERA_LINK_H
 #define SL_PIPELINES_DESCRIPTION_CAMERA_LINK_H

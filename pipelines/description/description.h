@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Door: other folders may include this header. */
 /*
- * SlDescription: a pipeline description file, its includes and its drop-ins, read, merged, and with parameters substituted.
- * Knows no GStreamer: launch lines and element properties are text here (build.h makes a pipeline of them). Immutable and shared;
- * the grammar is docs/pipelines.md.
+ * SlDescription: a pipeline description file with its includes and drop-ins, merged, and with parameters substituted. It does not use
+ * GStreamer: launch lines and element properties are text here, and build.h makes a pipeline from them. It is immutable and shared.
+ * docs/pipelines.md has the grammar.
  */
 #ifndef SL_PIPELINES_DESCRIPTION_DESCRIPTION_H
 #define SL_PIPELINES_DESCRIPTION_DESCRIPTION_H
@@ -12,19 +12,19 @@
 
 G_BEGIN_DECLS
 
-/** Includes within includes. */
+/** Most levels of nested includes. */
 #define SL_DESCRIPTION_MAX_DEPTH 8
-/** Files that make one description, drop-ins among them. */
+/** Most files of one description, with drop-ins. */
 #define SL_DESCRIPTION_MAX_FILES 64
-/** Parameters within the defaults of parameters. */
+/** Most levels of parameters inside the defaults of other parameters. */
 #define SL_DESCRIPTION_MAX_NESTING 16
 
-/** When a pipeline that ended is started again. */
+/** When a pipeline is restarted after its end. */
 typedef enum
 {
   SL_RESTART_NO,
-  SL_RESTART_ON_FAILURE, /* after an error, or when the watchdog found it stalled */
-  SL_RESTART_ALWAYS      /* and after the end of its stream */
+  SL_RESTART_ON_FAILURE, /* after an error, or after the watchdog found a stall */
+  SL_RESTART_ALWAYS      /* also after the end of its stream */
 } SlRestart;
 
 typedef enum
@@ -33,18 +33,18 @@ typedef enum
   SL_PARAMETER_INTEGER,
   SL_PARAMETER_NUMBER,
   SL_PARAMETER_BOOLEAN,
-  SL_PARAMETER_PATH, /* a default that is relative is relative to the file that states it */
+  SL_PARAMETER_PATH, /* a relative default is relative to the folder of its description file */
   SL_PARAMETER_CHOICE
 } SlParameterType;
 
 /**
  * SlParameter:
- * @value: what is substituted
- * @is_default: @value is the file's, not the caller's, nor the environment's
- * @environment: (nullable): the environment's variable that has its value, where it is set and the caller gives none
+ * @value: the text that is substituted
+ * @is_default: @value is the default in the file; neither the caller nor the environment gives a value
+ * @environment: (nullable): name of an environment variable. Its value is used where it is set and the caller gives no value
  * @description: (nullable)
- * @choices: (nullable): of SL_PARAMETER_CHOICE
- * @minimum, @maximum: of integers and numbers
+ * @choices: (nullable): the values of an SL_PARAMETER_CHOICE
+ * @minimum, @maximum: range of integers and numbers
  */
 typedef struct
 {
@@ -55,11 +55,11 @@ typedef struct
   gdouble minimum, maximum;
 } SlParameter;
 
-/** No element's name: the slrecord of the group [record]. */
+/** The @element of settings in the group [record]: they are for its slrecord. */
 #define SL_RECORDER ""
 
-/** One property of [element NAME], or of [record] (@element is SL_RECORDER), with the place that states it. @file is a GRefString.
- *  The group [record] itself is one, too, without @property. */
+/** One property of [element NAME] or of [record] (@element is SL_RECORDER), with its file and line. @file is a GRefString.
+ *  The group [record] itself also has an entry, without @property. */
 typedef struct
 {
   char *element, *property, *value;
@@ -68,15 +68,15 @@ typedef struct
 } SlElementOverride;
 
 /**
- * SlHttpSettings: [http], what `sightline run` serves over HTTP.
- * @listen: (nullable): ADDR:PORT; NULL = nothing, unless the caller says where
- * @password_file: (nullable): a file whose one line is asked of every client
+ * SlHttpSettings: the group [http], the HTTP server of `sightline run`.
+ * @listen: (nullable): ADDR:PORT; NULL = no server, unless the caller gives an address
+ * @password_file: (nullable): a file whose one line is the password of every client
  * @certificate, @private_key: (nullable): PEM files, for TLS
- * @stall: milliseconds without a frame, at least 1, after which a running pipeline is not well
- * @frame_rate: pictures a second at most, 0.1..60
- * @width: pixels a row of a picture at most, 64..3840
- * @viewers: clients of the live picture at once, 1..64
- * @file, @line: (nullable): where the group's last key stands; @file is a GRefString
+ * @stall: milliseconds without a frame, at least 1, after which a running pipeline is reported as not healthy
+ * @frame_rate: most pictures per second, 0.1..60
+ * @width: most pixels in a row of a picture, 64..3840
+ * @viewers: most clients of the live picture at a time, 1..64
+ * @file, @line: (nullable): the place of the group's last key; @file is a GRefString
  */
 typedef struct
 {
@@ -89,21 +89,23 @@ typedef struct
 
 /**
  * SlDescription:
- * @path: the file's, as given
+ * @path: path of the file, as given
  * @name: [pipeline] name, else the file's name without ".pipeline"
  * @description: (nullable)
  * @launch: a gst-launch line
- * @launch_file, @launch_line: where it stands
- * @backoff_min, @backoff_max: milliseconds before the first restart, and at most before later ones
+ * @launch_file, @launch_line: the file and the line of @launch
+ * @backoff_min, @backoff_max: milliseconds before the first restart, and the most milliseconds before later restarts
  * @watchdog: milliseconds without a frame after which a running pipeline counts as failed; 0 = never
  * @start_timeout: the same for the first frame
- * @black_box: (nullable): folder in which each slinfer writes black boxes
- * @state: (nullable): folder in which counts outlive the program
+ * @black_box: (nullable): folder where each slinfer writes black boxes
+ * @state: (nullable): folder where counts are kept when the program ends
  * @http: [http]
  * @parameters: of SlParameter, in the order of the files
  * @overrides: of SlElementOverride, one for each property
- * @regions: (nullable): the groups [zone NAME] and [line NAME] as slanalyze's property of that name has them; where the first of them stands
- * @files: every file and drop-in directory that was looked for, whether or not it exists: when none of them changed, neither did this
+ * @regions: (nullable): the groups [zone NAME] and [line NAME], as text for the property regions of slanalyze
+ * @regions_file, @regions_line: the place of the first of them
+ * @files: every file and drop-in directory that was looked for, also missing ones. While they do not change, the description does not
+ *   change
  */
 typedef struct
 {
@@ -126,22 +128,22 @@ typedef struct
 /**
  * sl_description_load:
  * @path: a file; its drop-ins are PATH.d/\*.conf
- * @parameters: (nullable) (element-type utf8 utf8): values that go before the defaults
+ * @parameters: (nullable) (element-type utf8 utf8): values that replace the defaults
  *
- * Returns: (transfer full): NULL with @error set (SL_ERROR_OPEN, SL_ERROR_FORMAT, SL_ERROR_LIMIT, SL_ERROR_ARGUMENT); messages
- *   begin with FILE:LINE: [group] key, as far as these exist
+ * Returns: (transfer full): NULL with @error set (SL_ERROR_OPEN, SL_ERROR_FORMAT, SL_ERROR_LIMIT, SL_ERROR_ARGUMENT). The message
+ *   begins with FILE:LINE: [group] key, as far as these are known
  */
 SlDescription *sl_description_load (const char *path, GHashTable *parameters, GError **error);
-/** sl_description_new_from_string: the same of @length bytes (-1: up to the NUL) that stand for a file called @path, without drop-ins;
- *  includes and relative paths are relative to its folder. */
+/** sl_description_new_from_string: as sl_description_load(), but reads @length bytes of @text (-1: up to the NUL) instead of the file
+ *  @path, without drop-ins. Includes and relative paths are relative to the folder of @path. */
 SlDescription *sl_description_new_from_string (const char *text, gssize length, const char *path, GHashTable *parameters, GError **error);
-/** sl_description_declared: (transfer full) (element-type utf8): the names of the parameters of the file at @path, as a set; NULL with
- *  @error set when it cannot be read. */
+/** sl_description_declared: (transfer full) (element-type utf8): the set of the parameter names of the file at @path. NULL with @error set
+ *  when the file cannot be read. */
 GHashTable *sl_description_declared (const char *path, GError **error);
 void sl_description_free (SlDescription *description);
 /** sl_description_find: (transfer none) (nullable): the parameter @name. */
 const SlParameter *sl_description_find (const SlDescription *description, const char *name);
-/** sl_http_settings_copy: @to, which holds nothing, becomes @from. */
+/** sl_http_settings_copy: copies @from to @to, which is zeroed or cleared before. */
 void sl_http_settings_copy (SlHttpSettings *to, const SlHttpSettings *from);
 void sl_http_settings_clear (SlHttpSettings *settings);
 /** sl_restart_name: "no", "on-failure", "always". */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Metrics, topics and what is kept over restarts know elements by their names. */
+/* Metrics, topics and the state that is kept over restarts identify elements by their names. */
 #include "pipelines/description/numbering.h"
 
 #include <string.h>

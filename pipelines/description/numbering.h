@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Names of elements that a launch line gives none. */
+/* Gives names to the elements that have no name in the launch line. */
 #ifndef SL_PIPELINES_DESCRIPTION_NUMBERING_H
 #define SL_PIPELINES_DESCRIPTION_NUMBERING_H
 

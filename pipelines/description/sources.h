@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The files that make one description: the file, what it includes before it, its drop-ins behind it.
+ * The files of one description, in order: its includes, the file itself, its drop-ins.
  */
 #ifndef SL_PIPELINES_DESCRIPTION_SOURCES_H
 #define SL_PIPELINES_DESCRIPTION_SOURCES_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * SlEngine: a GstPipeline made of a description, for one run, with its messages and predictions handed to its owner in the threads
- * that bring them. No main loop.
+ * SlEngine: a GstPipeline made from a description, for one run. Its owner gets messages and predictions in the threads that post them. It
+ * needs no main loop.
  */
 #ifndef SL_PIPELINES_EMBED_ENGINE_H
 #define SL_PIPELINES_EMBED_ENGINE_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A queue in which predictions and events of an analysis are displaced by newer ones of their kind, and other news only when an
- * application never looks.
+ * A bounded queue. Newer predictions and analysis events displace older ones of their kind. Other entries are displaced only when the
+ * application never reads the queue.
  */
 #include "pipelines/embed/events.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What a running pipeline has to tell the application, in order, bounded: of predictions the newest are kept. Its owner locks.
+ * The events of a running pipeline for the application, in order. Their number is bounded, and the newest predictions are kept. The owner
+ * holds a lock.
  */
 #ifndef SL_PIPELINES_EMBED_EVENTS_H
 #define SL_PIPELINES_EMBED_EVENTS_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * How fast predictions come and how old they are: the last ones of a running pipeline. Its owner locks.
+ * The rate and the age of the last predictions of a running pipeline. The owner holds a lock.
  */
 #ifndef SL_PIPELINES_EMBED_RATES_H
 #define SL_PIPELINES_EMBED_RATES_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Files, texts and launch lines as descriptions. Invariant: @description is of @parameters as they are. */
+/* Files, texts and launch lines as descriptions. Invariant: @description was made with the current @parameters. */
 #include "pipelines/embed/recipe.h"
 
 #include "pipelines/description/substitute.h"

@@ -562,8 +562,8 @@ sl_pipeline_pause (SlPipeline *self, GError **error)
  * sl_pipeline_stop:
  * @self: a pipeline
  *
- * Ends all threads of the pipeline, lets go of cameras and models, and waits for that. Predictions that nobody has taken can still be
- * pulled.
+ * Ends all threads of the pipeline, releases its cameras and models, and waits until that is done. Predictions that were not taken yet can
+ * still be pulled.
  *
  * Since: 0.1
  */
@@ -692,7 +692,8 @@ sl_pipeline_end_frames (SlPipeline *self, GError **error)
  * @error: where an error goes
  *
  * The oldest predictions not taken yet. At most #SlPipeline:max-predictions wait to be taken; newer ones displace older ones, which
- * are counted. Predictions go either here or to handlers of #SlPipeline::predictions, whoever is first: use one of both.
+ * are counted. Each prediction goes either to this function or to the handlers of #SlPipeline::predictions, to the one that takes it first.
+ * Use only one of the two.
  *
  * Returns: (transfer full) (nullable): %NULL with @error set when the pipeline failed; %NULL without when the time is over, or when
  *   nothing more will come: then sl_pipeline_get_state() is %SL_PIPELINE_STATE_ENDED or %SL_PIPELINE_STATE_STOPPED

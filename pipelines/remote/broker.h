@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Door: other folders may include this header. */
 /*
- * A connection to an MQTT 5 broker with a thread of its own, which connects, comes back with back-off and jitter, and hands on what it hears. Each
- * connection is a new session: what was on its way when the last one broke is the caller's to send again, or to forget.
+ * A connection to an MQTT 5 broker with a thread of its own. The thread connects, reconnects with back-off and jitter, and passes messages
+ * on. Each connection is a new session: the caller decides whether to send unconfirmed messages of the last connection again.
  */
 #ifndef SL_REMOTE_BROKER_H
 #define SL_REMOTE_BROKER_H
@@ -13,7 +13,7 @@ G_BEGIN_DECLS
 
 typedef struct _SlBroker SlBroker;
 
-/** SlBrokerMessage: what was heard; valid during the call. @response, @correlation: (nullable) */
+/** SlBrokerMessage: a received message; valid during the call. @response, @correlation: (nullable) */
 typedef struct
 {
   const char *topic;
@@ -27,19 +27,20 @@ typedef struct
 typedef enum
 {
   SL_SENT_CONFIRMED, /* the broker has it, for at least one subscriber */
-  SL_SENT_UNHEARD,   /* nobody subscribes to the topic */
+  SL_SENT_UNHEARD,   /* the topic has no subscriber */
   SL_SENT_REFUSED    /* by its access control or its limits */
 } SlBrokerSent;
 
 /**
- * SlBrokerCalls: all from the broker's thread, and none begins after sl_broker_free().
- * @connected: subscribe here
- * @lost: the connection is gone, or was not to be had; tried again in @retry_ms. @denied: the broker does not take us, or we do not trust it, and a
- *   person has to mend that
- * @denied: the broker does not let us read a topic
- * @confirmed: of a message that sl_broker_send() gave @id; @reason: the broker's words where it refused
- * @tick: (nullable): at least once in the milliseconds that it returned
- * @gone: (nullable): once, when no call is under way any more; from either thread, and not after an sl_broker_new() that failed
+ * SlBrokerCalls: all callbacks come from the broker's thread. No callback but @gone begins after sl_broker_free().
+ * @connected: the place to subscribe to topics
+ * @lost: the connection is lost or failed; the next attempt is in @retry_ms. Its argument @denied: the broker refuses this client, or its
+ *   certificate is not trusted; a person has to correct that
+ * @denied: the broker refuses the subscription to a topic
+ * @heard: a message has come
+ * @confirmed: the broker answered to the message with the @id of sl_broker_send(); @reason: the broker's words when it refused
+ * @tick: (nullable): called again after at most the milliseconds that it returned
+ * @gone: (nullable): called once after the last callback, from either thread; not after a failed sl_broker_new()
  */
 typedef struct
 {
@@ -54,12 +55,12 @@ typedef struct
 
 /**
  * SlBrokerSettings:
- * @access: strings are borrowed during sl_broker_new(), as all others
+ * @access: location and credentials. These and all other strings are only used during sl_broker_new()
  * @example: a location, for messages
- * @client_id: its own on its broker
- * @will_topic: (nullable): gets an empty retained message when this client is gone without a word
- * @receive_maximum: messages that the broker may send before the first is taken; 0 = as many as it likes
- * @most_bytes: of a packet that the broker may send
+ * @client_id: unique on the broker
+ * @will_topic: (nullable): gets an empty retained message (the will) when this client is lost without a disconnect
+ * @receive_maximum: most unacknowledged messages from the broker; 0 = no limit
+ * @most_bytes: most bytes of a packet from the broker
  */
 typedef struct
 {
@@ -84,22 +85,23 @@ typedef struct
 
 /** sl_broker_new: checks @settings and starts the thread. Errors: SL_ERROR_ARGUMENT, SL_ERROR_OPEN. */
 SlBroker *sl_broker_new (const SlBrokerSettings *settings, const SlBrokerCalls *calls, gpointer user, GError **error);
-/** sl_broker_target: (transfer none): where it goes; immutable. */
+/** sl_broker_target: (transfer none): the parsed location; immutable. */
 const SlMqttTarget *sl_broker_target (const SlBroker *broker);
 /** sl_broker_subscribe, sl_broker_unsubscribe: any thread; FALSE when there is no connection. */
 gboolean sl_broker_subscribe (SlBroker *broker, const char *topic);
 gboolean sl_broker_unsubscribe (SlBroker *broker, const char *topic);
-/** sl_broker_send: any thread, QoS 1. Returns the message's id, 0 when there is no connection, less when the message cannot be sent at all, which
- *  sl_broker_explain() has the words for. The bytes are copied. */
+/** sl_broker_send: any thread, QoS 1. Returns the id of the message, 0 when there is no connection, below 0 when the message cannot be sent
+ *  at all: see sl_broker_explain(). The bytes are copied. */
 gint sl_broker_send (SlBroker *broker, const SlBrokerSend *message);
-/** sl_broker_explain: (transfer full): why sl_broker_send() returned @sent, less than 0, for @what, such as a request, of @size bytes. */
+/** sl_broker_explain: (transfer full): why sl_broker_send() returned @sent, below 0. @what: the kind of message, such as "request", of
+ *  @size bytes */
 char *sl_broker_explain (gint sent, const char *what, gsize size);
-/** sl_broker_unconfirmed: messages that the broker has yet to confirm. */
+/** sl_broker_unconfirmed: the number of messages that the broker has not confirmed yet. */
 guint sl_broker_unconfirmed (SlBroker *broker);
-/** sl_broker_wake: has the thread call tick now. */
+/** sl_broker_wake: makes the thread call @tick now. */
 void sl_broker_wake (SlBroker *broker);
-/** sl_broker_free: says goodbye, which keeps the will from being told, and returns within two seconds: a thread that a system call holds
- *  longer, or one that is in a call, ends by itself later. */
+/** sl_broker_free: disconnects, so that the broker does not publish the will. Returns within two seconds. A thread that is blocked longer
+ *  by a system call or inside a callback ends by itself later. */
 void sl_broker_free (SlBroker *broker);
 
 G_END_DECLS

@@ -19,7 +19,7 @@
 #define PACKET_ROOM 65536
 #define MAX_WORKERS 4096
 
-/* Shared by its owner and the connection's thread, which may be in a call when the owner lets go of it. */
+/* Shared by its owner and the connection's thread. The thread may be inside a call when the owner drops its reference. */
 struct _SlRemoteClient
 {
   gatomicrefcount refs;

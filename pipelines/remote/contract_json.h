@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Door: other folders may include this header. */
 /*
- * A model's contract as the text that a worker leaves at the broker, for cameras that have no model file. docs/remote.md describes it.
+ * The announcement: a model's contract as JSON text. A worker publishes it as a retained message, for cameras without a model file. See
+ * docs/remote.md.
  */
 #ifndef SL_REMOTE_CONTRACT_JSON_H
 #define SL_REMOTE_CONTRACT_JSON_H
@@ -12,32 +13,34 @@ G_BEGIN_DECLS
 
 /** Version of the announcement and of the messages. */
 #define SL_REMOTE_VERSION 1
-/** Bytes of an announcement at most. */
+/** Most bytes of an announcement. */
 #define SL_REMOTE_MAX_CONTRACT ((gsize) 32 << 20)
-/** Bytes of a contract's hash as text, with the zero. */
+/** Bytes of a contract's hash as text, with the NUL. */
 #define SL_REMOTE_HASH 17
 
-/** What an announcement calls each SlValueKind; NULL-terminated. */
+/** The name of each SlValueKind in an announcement; NULL-terminated. */
 extern const char *const sl_remote_value_names[];
 
-/** sl_remote_contract_write: (transfer full): the announcement of @contract: its version, hash, the model's file name, @encodings (bits, 1 <<
- *  SlRemoteEncoding) that may be asked in, and all that the contract says. @hash: (out): 16 hexadecimal digits; the same for two models that want and give the same, whatever their files are called */
+/** sl_remote_contract_write: (transfer full): the announcement of @contract: its version, its hash, the model's file name, the supported
+ *  @encodings of requests (bits, 1 << SlRemoteEncoding), and all fields of the contract. @hash: (out): 16 hexadecimal digits. Two models
+ *  with equal inputs and outputs have the same hash, whatever the names of their files. */
 GBytes *sl_remote_contract_write (const SlContract *contract, guint encodings, char hash[SL_REMOTE_HASH]);
 
 /**
- * sl_remote_contract_read: (transfer full): the contract of an announcement that anyone may have made.
+ * sl_remote_contract_read: (transfer full): reads the contract from an untrusted announcement.
  * @data, @size: its bytes
- * @origin: where it was found, a topic, for messages
+ * @origin: its topic, for messages
  * @hash: (out): as above
- * @encodings: (out) (optional): those that it names and this version knows, "none" always among them
+ * @encodings: (out) (optional): the named encodings that this version supports; "none" is always one of them
  *
- * Returns: NULL with @error set, SL_ERROR_CONTRACT, when it is none, is of another version, is damaged (the hash is another), or says what no
- *   contract can say: the message names the member, what was expected and what was got
+ * Returns: NULL with @error set, SL_ERROR_CONTRACT, when it is not an announcement, has another version, is damaged (wrong hash), or holds
+ * an
+ *   impossible contract. The message names the member, what was expected and what was got
  */
 SlContract *sl_remote_contract_read (const void *data, gsize size, const char *origin, char hash[SL_REMOTE_HASH], guint *encodings,
                                      GError **error);
 
-/** sl_remote_contract_hash: the hash alone. */
+/** sl_remote_contract_hash: only computes the hash. */
 void sl_remote_contract_hash (const SlContract *contract, char hash[SL_REMOTE_HASH]);
 
 G_END_DECLS

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * JSON to contract. Whoever may write to the topic made the text, so every number has its range, what belongs together is compared, and what a
- * user alone may say, such as the path of a decoder, is not taken.
+ * Reads a contract from JSON. The text is untrusted: any client that may write to the topic can send it. So every number is checked against
+ * its range, and fields that depend on each other are compared. Settings that only a user may make, such as the path of a decoder, are not
+ * read.
  */
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Tensors cut for their way: what a request or an answer says of how its tensors are written. A tensor that does not become smaller is written as it is, so a
- * message is never larger than without, and one whose bytes are as many as the contract's is never decoded.
+ * Encodings that compress the tensors of a request or an answer. A tensor that does not become smaller is written without encoding, so a
+ * message never becomes larger. A tensor that has as many bytes as in the contract is not encoded, and is only copied.
  */
 #ifndef SL_REMOTE_ENCODING_H
 #define SL_REMOTE_ENCODING_H
@@ -31,11 +31,12 @@ const char *sl_remote_encodings_list (guint encodings, char *text);
 /** sl_remote_encoding_suits: whether @encoding says anything of @tensor: JPEG is for pictures of bytes, rows x columns x 1 or 3. */
 gboolean sl_remote_encoding_suits (SlRemoteEncoding encoding, const SlTensorInfo *tensor);
 
-/** sl_remote_encode: @raw, @tensor's bytes, into @out, which holds as many. @quality: 1..100, of JPEG. Returns the bytes that it became, less than
- *  @tensor's; 0: it does not become smaller, or @encoding does not suit, and nothing counts of what is in @out. */
+/** sl_remote_encode: encodes @raw, the bytes of @tensor, into @out, which has room for as many bytes. @quality: 1..100, of JPEG. Returns
+ *  the number of bytes written, less than the size of @tensor. 0: the data does not become smaller, or @encoding does not suit @tensor;
+ *  then the contents of @out are undefined. */
 gsize sl_remote_encode (SlRemoteEncoding encoding, const SlTensorInfo *tensor, gint quality, const void *raw, void *out);
-/** sl_remote_decode: @size bytes at @data, of whoever sent them, into @out, which holds @tensor's: all of them, or FALSE with @error set,
- *  SL_ERROR_FORMAT, @what named. @size as large as @tensor: they are copied. */
+/** sl_remote_decode: decodes @size untrusted bytes at @data into @out, which has room for the bytes of @tensor and is filled completely.
+ *  FALSE with @error set, SL_ERROR_FORMAT, whose message names @what. When @size is the size of @tensor, the bytes are copied. */
 gboolean sl_remote_decode (SlRemoteEncoding encoding, const SlTensorInfo *tensor, const void *data, gsize size, void *out, const char *what,
                            GError **error);
 

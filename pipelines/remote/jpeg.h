@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Pictures of bytes to JPEG and back. Channels are written as they come, whatever they mean.
+ * Converts pictures of bytes to JPEG and back. Channels are written without a colour conversion.
  */
 #ifndef SL_REMOTE_JPEG_H
 #define SL_REMOTE_JPEG_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * libmosquitto as a thread of ours drives it.
+ * Runs libmosquitto from a thread of Sightline.
  */
 #include "pipelines/remote/mqtt.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A frame is sent again once, at half of its deadline: a worker that dies costs no more, and one that is slow does not get all its work twice over.
- * One that nobody took is tried again with pauses, which grow.
+ * A frame is sent again once, at half of its deadline. So a dead worker costs half of the deadline, and a slow worker does not get all its
+ * work twice. A frame that no worker took is sent again after pauses, which grow.
  */
 #include "pipelines/remote/window.h"
 

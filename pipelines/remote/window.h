@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Door: other folders may include this header. */
 /*
- * Frames on their way to workers and back, in the order in which they came: which is sent next, which is sent again, which is given up, and which may go on. No
- * clock, no threads, no network: the owner brings the time, and a lock.
+ * The window of frames that are sent to workers, in the order of their arrival. It decides which frame is sent next, which is sent again,
+ * which is given up, and which leaves. It has no clock, no thread and no network: the owner passes the time and holds a lock.
  */
 #ifndef SL_REMOTE_WINDOW_H
 #define SL_REMOTE_WINDOW_H
@@ -13,23 +13,24 @@ G_BEGIN_DECLS
 
 typedef enum
 {
-  SL_REMOTE_PASSES,   /* nothing to compute: it keeps its place */
+  SL_REMOTE_PASSES,   /* needs no inference, but keeps its place in the order */
   SL_REMOTE_WAITING,  /* not sent yet */
-  SL_REMOTE_SENT,     /* on its way */
-  SL_REMOTE_ANSWERED, /* the answer is there */
+  SL_REMOTE_SENT,     /* sent, without an answer yet */
+  SL_REMOTE_ANSWERED, /* has its answer */
   SL_REMOTE_LOST      /* no answer in time */
 } SlRemoteState;
 
 /**
  * SlRemoteEntry: one frame.
- * @data: the owner's
- * @contract: (nullable): of a frame that is computed, as all that follows; @hash: its hash
- * @frame: it counts against the window's room; @droppable: a newer one may displace it
- * @request: the message; @encoding: of its tensors when it was first sent, which an answer may have, too; @plain: they have none any more
- * @begun: when it came, then when it was first sent; @again: when it is to be sent again, 0 = never
- * @pause: between one that nobody took and the next
- * @message: id of the message that was sent last, 0 when the broker has it
- * @answer: (nullable): memory with what came; @result: points into it
+ * @data: data of the owner
+ * @contract: (nullable): contract of a frame that needs inference. This and the following fields are set only then; @hash: its hash
+ * @frame: whether it counts against the limit of the window; @droppable: whether a newer frame may displace it
+ * @request: the message; @encoding: encoding of its tensors when it was first sent, which an answer may use, too
+ * @plain: the tensors are no longer encoded
+ * @begun: time of its arrival, later time of the first sending; @again: time when it is sent again, 0 = never
+ * @pause: microseconds between a message without a receiver and the next
+ * @message: id of the message that was sent last, 0 after the broker confirmed it
+ * @answer: (nullable): memory of the answer; @result: points into it
  */
 typedef struct
 {
@@ -52,22 +53,22 @@ typedef struct
 
 /**
  * SlRemoteCounts:
- * @answered: frames with an answer; @lost: without one in time
- * @dropped: frames of live input that a newer one displaced before they were sent, or for which there was no room
- * @resent: messages sent again; @late: answers after their frame was given up; @repeated: second answers; @refused: answers that refuse, or are
- *   none, and frames that the broker does not take
+ * @answered: frames with an answer; @lost: frames without an answer in time
+ * @dropped: frames of live input that a newer frame displaced before they were sent, or that found the window full
+ * @resent: messages sent again; @late: answers after their frame was given up; @repeated: second answers
+ * @refused: refusals, invalid answers, and frames that the broker does not accept
  */
 typedef struct
 {
   guint64 answered, lost, dropped, resent, late, repeated, refused;
 } SlRemoteCounts;
 
-/** Numbers of frames that were given up lately, to tell late answers from repeated ones. */
+/** How many ids of given-up frames are kept, to distinguish late answers from repeated ones. */
 #define SL_REMOTE_REMEMBERED 256
 
 /**
- * SlRemoteWindow: an owner sets only what sl_remote_window_init() is given.
- * @unheard: nobody took the message that was confirmed last
+ * SlRemoteWindow: the owner sets fields only with sl_remote_window_init().
+ * @unheard: the message that was confirmed last had no subscriber
  */
 typedef struct
 {
@@ -86,40 +87,46 @@ void sl_remote_window_init (SlRemoteWindow *window, guint most_sent, gint64 dead
 void sl_remote_window_clear (SlRemoteWindow *window);
 void sl_remote_entry_free (SlRemoteWindow *window, SlRemoteEntry *entry);
 
-/** sl_remote_window_push: (transfer full) @entry, at the end; its @id is set. */
+/** sl_remote_window_push: appends @entry (transfer full) and sets its @id. */
 void sl_remote_window_push (SlRemoteWindow *window, SlRemoteEntry *entry);
-/** sl_remote_window_has_room: whether another frame may come: those that nobody popped are bounded, whatever became of them. */
+/** sl_remote_window_has_room: whether another frame may be pushed. The number of frames that were not popped is bounded, in whatever
+ *  state. */
 gboolean sl_remote_window_has_room (const SlRemoteWindow *window);
-/** sl_remote_window_displace: forgets frames that were not sent, for a newer one; with @stuck, because none can be sent, the oldest is given up instead,
- *  and passes. Where there is no room then, the oldest frame that was given up and that nobody popped is forgotten. */
+/** sl_remote_window_displace: drops frames that were not sent, to make room for a newer one. With @stuck, when no frame can be sent, the
+ *  oldest is given up instead, and leaves the window. If the window is still full, the oldest given-up frame that was not popped is
+ *  dropped. */
 void sl_remote_window_displace (SlRemoteWindow *window, gboolean stuck);
-/** sl_remote_window_next: (transfer none) (nullable): what is to be sent now: the oldest that waits while there is room, else one whose time to be sent
- *  again has come and whose last message the broker has; the oldest on its way alone while nobody takes messages. */
+/** sl_remote_window_next: (transfer none) (nullable): the entry to send now. This is the oldest waiting entry while fewer than most_sent
+ *  are sent. Else it is an entry that is due to be sent again and whose last message was confirmed. While messages have no subscriber, only
+ *  the oldest sent entry is sent again. */
 SlRemoteEntry *sl_remote_window_next (SlRemoteWindow *window, gint64 now);
-/** sl_remote_window_sent: @entry went out as @message. */
+/** sl_remote_window_sent: @entry was sent as @message. */
 void sl_remote_window_sent (SlRemoteWindow *window, SlRemoteEntry *entry, gint message, gint64 now);
-/** sl_remote_window_again: all that are on their way are sent again, at @at: a worker died, or the connection broke. */
+/** sl_remote_window_again: all sent entries without an answer are sent again at the time @at: a worker died, or the connection broke. */
 void sl_remote_window_again (SlRemoteWindow *window, gint64 at);
-/** sl_remote_window_reconnected: what the broker did not confirm it never will; all that are on their way are sent again. */
+/** sl_remote_window_reconnected: the broker will not confirm messages of the old connection. All sent entries without an answer are sent
+ *  again. */
 void sl_remote_window_reconnected (SlRemoteWindow *window);
-/** sl_remote_window_confirmed: (transfer none) (nullable): the entry on its way as @message, which the broker has. @heard: and somebody takes it. */
+/** sl_remote_window_confirmed: (transfer none) (nullable): the entry that was sent as @message, which the broker has confirmed. @heard:
+ *  whether the topic has a subscriber */
 SlRemoteEntry *sl_remote_window_confirmed (SlRemoteWindow *window, gint message, gboolean heard);
-/** sl_remote_window_put_off: nobody computes @entry now: it is sent again after a pause, which doubles each time. */
+/** sl_remote_window_put_off: no worker takes @entry now. It is sent again after a pause, which doubles each time. */
 void sl_remote_window_put_off (SlRemoteWindow *window, SlRemoteEntry *entry, gint64 now);
-/** sl_remote_window_by_id: (transfer none) (nullable): the entry on its way with @id; NULL counts the answer as late or repeated. */
+/** sl_remote_window_by_id: (transfer none) (nullable): the sent entry with @id. When there is none, returns NULL and counts the answer as
+ *  late or repeated. */
 SlRemoteEntry *sl_remote_window_by_id (SlRemoteWindow *window, guint64 id);
-/** sl_remote_window_answered: @entry, on its way, has its answer: @result, which points into @answer (transfer full). */
+/** sl_remote_window_answered: gives the sent @entry its answer @result, which points into @answer (transfer full). */
 void sl_remote_window_answered (SlRemoteWindow *window, SlRemoteEntry *entry, guint8 *answer, const SlRemoteAnswer *result);
-/** sl_remote_window_lose: @entry gets no answer any more. */
+/** sl_remote_window_lose: gives @entry up. */
 void sl_remote_window_lose (SlRemoteWindow *window, SlRemoteEntry *entry);
-/** sl_remote_window_expire: gives up what is older than the deadline: of those that wait, only where @stuck says that none can be sent; all at once
- *  with @hopeless. */
+/** sl_remote_window_expire: gives up entries that are older than the deadline. Waiting entries are given up only with @stuck, when no entry
+ *  can be sent. With @hopeless, all entries are given up at once. */
 void sl_remote_window_expire (SlRemoteWindow *window, gint64 now, gboolean stuck, gboolean hopeless);
-/** sl_remote_window_pop: (transfer full) (nullable): the oldest, when it may go on. */
+/** sl_remote_window_pop: (transfer full) (nullable): the oldest entry, when it is answered, given up or passes. */
 SlRemoteEntry *sl_remote_window_pop (SlRemoteWindow *window);
-/** sl_remote_window_take: (transfer full) (nullable): the oldest, whatever became of it. */
+/** sl_remote_window_take: (transfer full) (nullable): the oldest entry, in whatever state. */
 SlRemoteEntry *sl_remote_window_take (SlRemoteWindow *window);
-/** sl_remote_window_due: the next time at which something is to be done, G_MAXINT64 = none. @stuck: as above */
+/** sl_remote_window_due: the next time when an entry has to be sent again or given up, G_MAXINT64 = never. @stuck: as above */
 gint64 sl_remote_window_due (const SlRemoteWindow *window, gboolean stuck);
 
 G_END_DECLS

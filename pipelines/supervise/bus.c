@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The one place that tells kinds of messages apart and that knows what GStreamer's errors say to people. */
+/* The only code that distinguishes kinds of messages and that makes texts for users from GStreamer's errors. */
 #include "pipelines/supervise/bus.h"
 
 #include <string.h>

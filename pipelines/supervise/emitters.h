@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Door: other folders may include this header. */
 /*
- * Which elements of a pipeline say what was found: those with a signal "predictions" behind which none of the same kind comes, so that
- * a chain of several tells every frame once.
+ * Finds the elements of a pipeline that report predictions: the elements with a signal "predictions" that have no other such element
+ * downstream. So a chain of them reports each frame once.
  */
 #ifndef SL_PIPELINES_SUPERVISE_EMITTERS_H
 #define SL_PIPELINES_SUPERVISE_EMITTERS_H
@@ -11,7 +11,7 @@
 
 G_BEGIN_DECLS
 
-/** sl_emitters_find: (transfer full) (element-type GstElement): references; before the pipeline plays. */
+/** sl_emitters_find: (transfer full) (element-type GstElement): references to them. Call it before the pipeline plays. */
 GPtrArray *sl_emitters_find (GstBin *pipeline);
 
 G_END_DECLS

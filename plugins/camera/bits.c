@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* A 3 behind two zeros is none of the unit's own. */
+/* A byte 3 after two bytes 0 is an emulation prevention byte, and is skipped. */
 #include "plugins/camera/bits.h"
 
 void

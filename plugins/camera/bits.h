@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Bits of the first bytes of a NAL unit, without the bytes that keep start codes out of it.
+ * Reads bits of the first bytes of a NAL unit, without its emulation prevention bytes.
  */
 #ifndef SL_PLUGINS_CAMERA_BITS_H
 #define SL_PLUGINS_CAMERA_BITS_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What encoded video says of itself in its first bytes: where decoding can begin, and which RTP packets begin a picture. Bytes are a
- * camera's, so they may be anything.
+ * Reads the first bytes of encoded video: whether decoding can begin there, and which RTP packets begin a picture. The bytes come from a
+ * camera, so they are untrusted.
  */
 #ifndef SL_PLUGINS_CAMERA_CODED_H
 #define SL_PLUGINS_CAMERA_CODED_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* appsrc could drop by itself, in the middle of a group of pictures, which would spoil the rest of it. */
+/* The frames are dropped here and not by appsrc: appsrc would drop inside a group of pictures, and so damage the rest of the group. */
 #include "plugins/camera/encoded.h"
 
-/* appsrc ends its stream when what is behind it says so, and goes on to take frames, or to wait for room. */
+/* When downstream returns EOS, appsrc sends EOS but still accepts frames, or blocks for room. So its end of stream is set here. */
 static GstPadProbeReturn
 at_end (GstPad *pad, GstPadProbeInfo *info, gpointer output)
 {

@@ -179,7 +179,8 @@ is_playing (GstElement *camera)
   return playing;
 }
 
-/* Whoever waits for encoded frames is told that there are none: for good of files and test pictures, else of this connection. */
+/* Reports to the consumer of encoded frames that no frame will come. For files and test pictures this is final; for a camera it holds for
+ * this connection. */
 static void
 end_empty (SlCameraFeed *feed)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The thread that keeps a camera coming: connects, watches, tears down, waits, connects again. It owns the inner pipeline
- * and is the only one to change its state, so whatever blocks in there blocks nobody else.
+ * The thread that runs a camera: it connects, watches the stream, stops it, waits and connects again. It owns the inner pipeline and is the
+ * only thread that changes its state. So a blocking inner element blocks no other thread.
  */
 #ifndef SL_PLUGINS_CAMERA_FEED_H
 #define SL_PLUGINS_CAMERA_FEED_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Parameter sets are read as far as is needed. One that makes no sense makes numbers unknown, which then tell nothing. */
+/* Parameter sets are read as far as needed. After an invalid parameter set the frame numbers are unknown, and no gap is detected. */
 #include "plugins/camera/frame_number.h"
 
 /* Of a signed code only the length counts here. */

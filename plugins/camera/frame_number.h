@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * frame_num of H.264: each picture that others refer to counts one on, so that one that the camera left out is seen.
+ * Reads frame_num of H.264. Each reference picture increments it, so that a missing reference picture is detected.
  */
 #ifndef SL_PLUGINS_CAMERA_FRAME_NUMBER_H
 #define SL_PLUGINS_CAMERA_FRAME_NUMBER_H

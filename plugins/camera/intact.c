@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A gate at each side of a decoder. The one in front numbers groups of pictures: a key frame begins one, and a gap in the data ends it, after
- * which nothing goes in up to the next key frame. The number rides on each buffer as a meta, which decoders copy to the frame they make of it. So
- * the gate behind knows which group a frame is of that the decoder calls corrupted, and lets none of the rest of that group pass.
- * A gap is a discontinuity, or of H.264 a number that is missing.
- * Decoders alone do not tell: avdec_h264 calls frames corrupted up to the first key frame, but not those that a later loss spoiled.
+ * There is a gate at the input and one at the output of a decoder. The input gate numbers groups of pictures. A key frame begins a group,
+ * and a gap in the data ends it. After a gap the gate drops everything up to the next key frame. Each buffer carries the number in a meta,
+ * which decoders copy to the decoded frame. So the output gate knows the group of a frame that the decoder marks as corrupted, and drops
+ * the rest of that group. A gap is a discontinuity or, in H.264, a missing frame number.
+ * The decoder's marks are not enough: avdec_h264 marks frames before the first key frame as corrupted, but not frames after a later loss.
  */
 #include "plugins/camera/intact.h"
 
@@ -19,7 +19,7 @@
 #define DOUBT_US (30 * G_USEC_PER_SEC)
 /* In place of a group: all frames that have no mark yet. */
 #define DOUBTED G_MAXUINT
-/* Elements between a decoder and whoever takes its frames. */
+/* The most elements between a decoder and the pad that takes its frames. */
 #define MAX_STEPS 32
 
 struct _SlIntact

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Door: other folders may include this header. */
 /*
- * Which decoded frames show what the camera saw. A frame is damaged when it, or one that it is made of, lacks data: those before the
- * first key frame, those that a network lost a part of, and all that follow up to the next key frame. They are left out and counted.
+ * Finds damaged frames, drops and counts them. A frame is damaged when data is missing from it or from a frame that it refers to. Frames
+ * before the first key frame are damaged. So are frames with packet loss, and all following frames up to the next key frame.
  */
 #ifndef SL_PLUGINS_CAMERA_INTACT_H
 #define SL_PLUGINS_CAMERA_INTACT_H
@@ -24,9 +24,9 @@ typedef enum
 /**
  * SlIntactCounts:
  * @early: frames that came before the first key frame
- * @damaged: frames that lacked data, and those after them up to the next key frame
- * @slow: frames that the decoder did not get to
- * @last: when the last of these came, monotonic us; 0 = none did
+ * @damaged: frames with missing data, and the frames after them up to the next key frame
+ * @slow: frames that were dropped because the decoder was too slow
+ * @last: when the last of these frames came, monotonic us; 0 = never
  */
 typedef struct
 {
@@ -38,15 +38,16 @@ SlIntact *sl_intact_new (void);
 SlIntact *sl_intact_ref (SlIntact *intact);
 void sl_intact_unref (gpointer intact);
 void sl_intact_read (SlIntact *intact, SlIntactCounts *counts);
-/** sl_intact_note: one more, for whoever leaves out a frame before it is decoded. */
+/** sl_intact_note: counts one more frame, which the caller dropped before it was decoded. */
 void sl_intact_note (SlIntact *intact, SlIntactReason reason);
-/** sl_intact_watch: decoders that @bin gets from now on, at any depth, take no damaged frame and give none. */
+/** sl_intact_watch: from now on, decoders that are added to @bin, at any depth, get no damaged frames and output none. */
 void sl_intact_watch (SlIntact *intact, GstBin *bin);
 
-/** sl_intact_mark: the decoder that frames come from to @sink, a sink pad, notes on each frame whether it is damaged, and leaves none out: others may
- *  want them. Once for each decoder, whoever asks. @spoiled: see sl_intact_is_whole() */
+/** sl_intact_mark: finds the decoder upstream of @sink, a sink pad. From now on it marks each damaged frame, but drops none, since other
+ *  branches may need them. A decoder is set up only once, also with several calls. @spoiled: see sl_intact_is_whole() */
 void sl_intact_mark (GstPad *sink, guint *spoiled);
-/** sl_intact_is_whole: whether @frame is not damaged, as its decoder and sl_intact_mark() say. @spoiled: 0 at first, kept between frames of a stream. */
+/** sl_intact_is_whole: whether @frame is not damaged, by the marks of sl_intact_mark(). @spoiled: 0 at first, kept between the frames of a
+ *  stream. */
 gboolean sl_intact_is_whole (const GstBuffer *frame, guint *spoiled);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlIntact, sl_intact_unref)

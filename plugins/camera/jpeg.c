@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A walk over the markers of ITU-T T.81, annex B, in step with what decoders do: bytes that belong to no segment are passed over, a picture
- * ends at EOI, at the next SOI, or with the bytes. Nothing is decoded.
+ * Walks over the markers of ITU-T T.81, annex B, as decoders do. Bytes outside segments are skipped. A picture ends at EOI, at the next
+ * SOI, or at the end of the data. Nothing is decoded.
  */
 #define _GNU_SOURCE /* memmem */
 #include "plugins/camera/jpeg.h"

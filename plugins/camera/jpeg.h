@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * JPEG pictures from cameras, looked at before a decoder is: how large they claim to be, and whether they are what they should be.
+ * Checks JPEG pictures from cameras before a decoder gets them: their stated size, and whether they are valid.
  */
 #ifndef SL_PLUGINS_CAMERA_JPEG_H
 #define SL_PLUGINS_CAMERA_JPEG_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Pad probes. A probe cannot refuse caps, since elements ignore that a sticky event was not taken, so what is too large is told as an error,
- * which ends the connection, and kept from doing harm meanwhile: its data is dropped, or the memory for its frames is not given.
+ * Limits are enforced by pad probes. A probe cannot refuse caps, since elements ignore that a sticky event was dropped. So a stream that is
+ * too large is reported as an error, which ends the connection. Until then its data is dropped, or the memory for its frames is refused.
  */
 #include "plugins/camera/limits.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What a camera may make the elements inside slcamera hold. GStreamer's depayloaders, parsers and decoders believe what a stream says of
- * itself; here they are watched from outside.
+ * Limits the memory that a camera can make the elements inside slcamera use. GStreamer's depayloaders, parsers and decoders trust the sizes
+ * that a stream states. So this code checks them from outside.
  */
 #ifndef SL_PLUGINS_CAMERA_LIMITS_H
 #define SL_PLUGINS_CAMERA_LIMITS_H

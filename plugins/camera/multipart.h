@@ -30,7 +30,8 @@ void sl_camera_parts_free (SlCameraParts *parts);
  * @error: SL_ERROR_LIMIT or SL_ERROR_FORMAT: what was expected, what came, and the property that raises the bound
  *
  * The boundary is the stream's own first line that begins with "--", since cameras announce others. A part ends at the boundary, or after
- * Content-Length bytes where that comes first, so that a picture does not wait for the next. A Content-Length of 0, and one that is no number, is ignored.
+ * Content-Length bytes where that comes first, so that a picture does not wait for the next. A Content-Length that is 0 or not a number is
+ * ignored.
  *
  * Returns: FALSE when a bound is exceeded; nothing may be pushed then.
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The end of slcamera's inner pipeline: a sink that hands frames to a function and asks upstream for caps it is told.
+ * The sink of slcamera's inner pipeline. It passes frames to a callback, and requests the caps that slcamera sets from upstream.
  */
 #ifndef SL_PLUGINS_CAMERA_SINK_H
 #define SL_PLUGINS_CAMERA_SINK_H

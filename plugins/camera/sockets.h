@@ -25,7 +25,7 @@ void sl_camera_sockets_give (SlCameraSockets *sockets);
 /** sl_camera_sockets_held: bytes that came since this was called first after the element last gave something; 0 where the system does not
  *  count them. To be called a few times a second, by one thread. */
 guint64 sl_camera_sockets_held (SlCameraSockets *sockets);
-/** sl_camera_sockets_cut: whoever reads from them gets an error, or the end of the stream. */
+/** sl_camera_sockets_cut: shuts the sockets down. Their readers get an error or the end of the stream. */
 void sl_camera_sockets_cut (SlCameraSockets *sockets);
 
 G_END_DECLS

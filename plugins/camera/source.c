@@ -674,8 +674,8 @@ check_caps (GstPad *pad, GstPadProbeInfo *info, gpointer data)
   return GST_PAD_PROBE_OK;
 }
 
-/* Frames of fields become whole ones, as many as came; others pass through as they are. Where it is not installed, caps are refused by whoever
- * takes no fields, with a sentence. */
+/* Interlaced frames are deinterlaced at the same frame rate; progressive frames pass through unchanged. Where deinterlace is not installed,
+ * a downstream element that takes no interlaced video refuses the caps with an error message. */
 static GstElement *
 add_deinterlacer (GstBin *pipeline)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Door: other folders may include this header. */
 /*
- * The inner pipelines of slcamera, one kind a scheme: from the camera to decoded frames.
+ * The inner pipelines of slcamera, from the camera to decoded frames: one kind for each URI scheme.
  */
 #ifndef SL_PLUGINS_CAMERA_SOURCE_H
 #define SL_PLUGINS_CAMERA_SOURCE_H
@@ -39,12 +39,12 @@ typedef struct
 } SlCameraSettings;
 
 /**
- * SlCameraPlan: what a pipeline is built from; does not change while it exists.
+ * SlCameraPlan: the input for building a pipeline; does not change while the pipeline exists.
  * @downstream: caps that frames must have
- * @model_width, @model_height: 0 where no model is known
- * @sockets: (nullable): told of each packet that came over the connections it watches
- * @tap: (nullable): takes what goes into decoders
- * @intact: counts frames that are left out since they are damaged
+ * @model_width, @model_height: pixels of the model's input, 0 = no known model
+ * @sockets: (nullable): counts the packets of the connections that it watches
+ * @tap: (nullable): takes the encoded frames at the input of decoders
+ * @intact: counts damaged frames that are dropped
  */
 typedef struct
 {
@@ -57,22 +57,24 @@ typedef struct
   SlIntact *intact;
 } SlCameraPlan;
 
-/** sl_camera_is_live: whether frames come at their own pace, so that late ones are dropped and a silent source is a fault. */
+/** sl_camera_is_live: whether the source sets the pace of the frames. Then late frames are dropped, and a source without frames is an
+ *  error. */
 gboolean sl_camera_is_live (const SlCameraUri *uri, const SlCameraSettings *settings);
-/** sl_camera_may_end: whether the end of its stream is the end, and a failure final; else it is a reason to connect again. */
+/** sl_camera_may_end: whether an end of stream or a failure of @uri is final. If not, slcamera connects again. */
 gboolean sl_camera_may_end (const SlCameraUri *uri);
-/** sl_camera_check: FALSE with @error (in a GStreamer domain) naming the element and Debian's package when the elements for
- *  @uri are not all there, or when @uri asks for what they do not have. */
+/** sl_camera_check: FALSE with @error set, in a GStreamer domain, when an element for @uri is not installed, or when the elements lack a
+ *  feature that @uri needs. The message names the element and its Debian package. */
 gboolean sl_camera_check (const SlCameraUri *uri, GError **error);
-/** sl_camera_probe: whether there is something to connect to: a device node, a listening port, a file. Blocks until @cancel or
- *  connect-timeout; @error says what is wrong as exactly as the system knows. */
+/** sl_camera_probe: whether the target exists: a device node, a listening port or a file. Blocks until @cancel or connect-timeout. FALSE
+ *  with
+ *  @error set to the system's reason. */
 gboolean sl_camera_probe (const SlCameraPlan *plan, GCancellable *cancel, GError **error);
 /** sl_camera_build: (transfer floating) (nullable): puts the source into @pipeline and links it to @sink, which @pipeline owns.
  *  May block on a device. Errors of elements are messages of @pipeline. */
 gboolean sl_camera_build (const SlCameraPlan *plan, GstBin *pipeline, GstElement *sink, GError **error);
-/** sl_camera_content_type: (transfer none) (nullable): the type of what a web server sends, where @event tells it. */
+/** sl_camera_content_type: (transfer none) (nullable): the content type that a web server sent, where @event holds it. */
 const char *sl_camera_content_type (GstEvent *event);
-/** sl_camera_type_is_mjpeg: whether @type (nullable) is that of pictures without end. */
+/** sl_camera_type_is_mjpeg: whether @type (nullable) is the type of an endless stream of pictures (multipart). */
 gboolean sl_camera_type_is_mjpeg (const char *type);
 
 G_END_DECLS

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What goes into the decoder of slcamera's inner pipeline, copied on its way: whole frames, as the camera made them.
+ * Copies the input of the decoder in slcamera's inner pipeline: whole encoded frames from the camera.
  */
 #ifndef SL_PLUGINS_CAMERA_TAP_H
 #define SL_PLUGINS_CAMERA_TAP_H

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Where a camera is: the text of slcamera's uri property taken apart, with user name and password kept away from
- * everything that is shown.
+ * Parses the property uri of slcamera. User name and password are kept out of all texts that are shown.
  */
 #ifndef SL_PLUGINS_CAMERA_URI_H
 #define SL_PLUGINS_CAMERA_URI_H

@@ -281,7 +281,7 @@ take_caps (SlCameraWhole *self, GstEvent *event)
     push_events (self);
 }
 
-/* A lost packet is told of while others are held; anything else that is serialised comes behind them. */
+/* A packet loss is forwarded at once, while buffers are held. Every other serialised event is sent after the held buffers. */
 static gboolean
 take_event (GstPad *pad, GstObject *parent, GstEvent *event)
 {

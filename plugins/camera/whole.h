@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Of the RTP packets of a camera, those of pictures of which all came: an element in front of the depayloader, inside slcamera.
+ * An element inside slcamera, upstream of the depayloader. It passes only the RTP packets of pictures whose packets have all come.
  */
 #ifndef SL_PLUGINS_CAMERA_WHOLE_H
 #define SL_PLUGINS_CAMERA_WHOLE_H

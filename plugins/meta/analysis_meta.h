@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * SlAnalysisMeta: what became of objects in zones and at lines, up to a video frame. Everything in it is in 0..1 of the frame, so a frame
- * may be converted or scaled under it.
+ * SlAnalysisMeta: the results of zones and lines up to a video frame. All coordinates are in 0..1 of the frame, so the frame may be
+ * converted or scaled.
  */
 #ifndef SL_PLUGINS_META_ANALYSIS_META_H
 #define SL_PLUGINS_META_ANALYSIS_META_H

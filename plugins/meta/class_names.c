@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The question as a structure "sightline-class-names" with the field names, to which each who knows adds its own. */
+/* The query is a structure "sightline-class-names" with the field names. Each element with class names adds its own to it. */
 #include "plugins/meta/class_names.h"
 
 #include "plugins/report.h"

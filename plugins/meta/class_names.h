@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Which classes the models before an element have: what slpostprocess knows of its labels, asked for by a query from downstream, so that a
- * list of classes is checked where it is stated.
+ * A query for the class names of the upstream models. slpostprocess answers it from its labels. A downstream element uses it to check its
+ * own list of classes.
  */
 #ifndef SL_PLUGINS_META_CLASS_NAMES_H
 #define SL_PLUGINS_META_CLASS_NAMES_H

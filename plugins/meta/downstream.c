@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Probes at both ends of each element that moves pixels. What goes in is kept without its pixels, what comes out gets it, moved. Such an element
- * makes one frame of one, in the thread that pushes; a frame that it drops leaves its predictions behind until the next one comes.
+ * There are probes at the input and the output of each element that moves pixels. The metas of an input frame are kept, without its pixels.
+ * The output frame gets them, mapped. Such an element makes one output frame from one input frame, in the pushing thread. The predictions
+ * of a frame that it drops are kept until the next frame comes.
  */
 #include "plugins/meta/downstream.h"
 

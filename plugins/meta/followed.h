@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Objects that are looked at where their landmarks were in the frame before: slpostprocess tells slnormalize, upstream of it, by an event.
+ * Following objects by their landmarks in the last frame: slpostprocess sends the positions in an event to slnormalize, upstream of it.
  */
 #ifndef SL_PLUGINS_META_FOLLOWED_H
 #define SL_PLUGINS_META_FOLLOWED_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A function an element, which reads its properties as they are now.
+ * There is one function for each element. It reads the element's current properties.
  */
 #include "plugins/meta/geometry.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Where GStreamer's elements that change a picture's geometry put its pixels.
+ * The geometry of GStreamer's elements that crop, turn, mirror or scale a picture: where each puts the pixels.
  */
 #ifndef SL_PLUGINS_META_GEOMETRY_H
 #define SL_PLUGINS_META_GEOMETRY_H

@@ -25,8 +25,9 @@ typedef struct
 
 /** sl_region_add_points: attaches the points of @object, when it has some. @skeleton: (nullable) */
 void sl_region_add_points (GstVideoRegionOfInterestMeta *region, const SlObjectView *object, const SlSkeleton *skeleton);
-/** sl_region_read_points: appends the points of @region to @points (of SlPoint), mapped by the box of @object. Returns how many;
- *  0 when there are none or they make no sense. @skeleton becomes what its names say, of no points where it has none. */
+/** sl_region_read_points: appends the points of @region to @points (of SlPoint), mapped by the box of @object. Returns the number of points
+ *  appended; 0 without points or with invalid ones. @skeleton is set from the names in @region; it has 0 points where there are no
+ *  names. */
 guint sl_region_read_points (GstVideoRegionOfInterestMeta *region, const SlObjectView *object, GArray *points, SlReadSkeleton *skeleton);
 
 G_END_DECLS

@@ -220,7 +220,8 @@ find_idle_names (const Copy *copy, guint8 *idle)
 }
 #endif
 
-/* What is no object, unless all objects that it is about are gone: labels behind the segmentations that they may name. */
+/* Adds the entries that are not objects. An entry is left out when all objects that it relates to are gone. Labels come after the
+ * segmentations, since a label may name one. */
 static void
 add_others (Copy *copy)
 {

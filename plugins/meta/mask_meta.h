@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Door: other folders may include this header. */
 /*
- * SlMaskMeta: a class for each cell of a grid over a video frame, as segmentation gives it. It says nothing about pixels,
- * so a frame may be converted or scaled under it.
+ * SlMaskMeta: the result of a segmentation: a class for each cell of a grid over a video frame. The grid does not depend on the frame's
+ * size or format, so the frame may be converted or scaled.
  */
 #ifndef SL_PLUGINS_META_MASK_META_H
 #define SL_PLUGINS_META_MASK_META_H
@@ -15,9 +15,9 @@ G_BEGIN_DECLS
  * SlMaskMeta:
  * @width, @height: cells
  * @cells: width * height classes, row by row; SL_MASK_VOID unknown
- * @background: the class that is the background, -1 = none is
- * @buffer: where @cells are, one reference; mapped as @map for as long as the meta lives
- * @names: of classes 0..254; NULL = none; interned strings
+ * @background: the class of the background, -1 = no class
+ * @buffer: the memory of @cells, one reference; mapped as @map until the meta is freed
+ * @names: names of the classes 0..254; NULL = no name; interned strings
  */
 typedef struct
 {
@@ -32,8 +32,8 @@ typedef struct
 
 GType sl_mask_meta_api_get_type (void);
 const GstMetaInfo *sl_mask_meta_get_info (void);
-/** sl_buffer_add_mask_meta: @cells (transfer none) has @width * @height bytes, which nobody writes to any more. (nullable): NULL when it
- *  cannot be mapped */
+/** sl_buffer_add_mask_meta: (nullable): @cells (transfer none) has @width * @height bytes, which must not change afterwards. NULL when it
+ *  cannot be mapped. */
 SlMaskMeta *sl_buffer_add_mask_meta (GstBuffer *buffer, guint width, guint height, GstBuffer *cells);
 /** sl_buffer_get_mask_meta: (transfer none) (nullable) */
 SlMaskMeta *sl_buffer_get_mask_meta (GstBuffer *buffer);

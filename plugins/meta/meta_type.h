@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Registration of metas that more than one plugin file of ours has the code of: whichever comes first registers, the others
- * find. All are of one version, so the structs are the same.
+ * Registration of metas whose code is in more than one plugin file of Sightline. The first file registers the meta, the others find it. All
+ * files have the same version, so the structs are equal.
  */
 #ifndef SL_PLUGINS_META_META_TYPE_H
 #define SL_PLUGINS_META_META_TYPE_H

@@ -39,8 +39,8 @@ void sl_object_regions_align (GstBuffer *frame, const GstVideoInfo *video, const
 gboolean sl_object_region_find (GstBuffer *frame, const GstVideoInfo *video, guint index, SlRect *part);
 /** sl_region_is_label: whether a region stands for a label of the whole frame of @width x @height, and not for an object. */
 gboolean sl_region_is_label (GstVideoRegionOfInterestMeta *region, gint width, gint height);
-/** sl_buffer_has_objects: whether objects were looked for in the frame @buffer of @width x @height: it has some, as regions or
- *  related, whoever wrote them, or a mark that a model found none. */
+/** sl_buffer_has_objects: whether a detector has looked for objects in the frame @buffer of @width x @height. TRUE when the frame has
+ *  objects, as regions or as related objects of any element, or the mark that a model found no object. */
 gboolean sl_buffer_has_objects (GstBuffer *buffer, gint width, gint height);
 
 G_END_DECLS

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Door: other folders may include this header. */
 /*
- * Predictions on buffers: written as GstVideoRegionOfInterestMeta (and GstAnalyticsRelationMeta where found), and
- * read from both, whoever wrote them, by whoever shows, follows or reports them.
+ * Writes and reads predictions on buffers. They are written as GstVideoRegionOfInterestMeta, and as GstAnalyticsRelationMeta where
+ * GStreamer has it. Both are read, also those that other elements wrote.
  */
 #ifndef SL_PLUGINS_META_REGION_PREDICTIONS_H
 #define SL_PLUGINS_META_REGION_PREDICTIONS_H
@@ -19,35 +19,38 @@
 
 G_BEGIN_DECLS
 
-/** sl_buffer_add_prediction: attaches objects, labels and the mask to writable @buffer. An object is a region with a structure
- *  "detection" (x_min y_min x_max y_max confidence: double; label: string; label_id: int); a label of the whole
- *  frame is a region over all of it with a structure "classification" (label: string; label_id: int; confidence: double); keypoints
- *  are a structure of keypoints.h on their object's region, an object's mask is one of
- *  object_mask.h, that of the whole frame an SlMaskMeta. Tracked objects have a structure
- *  "object_id" (id: int), those that were read one of object_code.h. What a further model says of an object is one more
- *  structure "classification" on the object's region, with the string model_name; what it finds inside it are regions whose
- *  parent_id is that region's id. @pool: (nullable): where the cells of masks come from */
+/** sl_buffer_add_prediction: attaches the objects, labels and the mask of @prediction to writable @buffer.
+ *  - An object is a region with a structure "detection" (x_min y_min x_max y_max confidence: double; label: string; label_id: int).
+ *  - A label of the whole frame is a region over the frame with a structure "classification" (label: string; label_id: int; confidence:
+ *    double).
+ *  - Keypoints are a structure of keypoints.h on the region of their object, an object's mask is a structure of object_mask.h.
+ *  - The mask of the whole frame is an SlMaskMeta.
+ *  - A tracked object has a structure "object_id" (id: int), an object whose code was read has a structure of object_code.h.
+ *  - A label that a further model gives to an object is one more structure "classification" on the object's region, with the string
+ *    model_name. An object that a further model finds inside it is a region whose parent_id is the id of the outer region.
+ *  @pool: (nullable): the pool for the cells of masks */
 void sl_buffer_add_prediction (GstBuffer *buffer, const SlPredictionView *prediction, SlBytePool *pool);
 
-/** sl_buffer_has_predictions: whether there is a region, a related object or label, or a mask on the frame @buffer, whoever wrote it. */
+/** sl_buffer_has_predictions: whether the frame @buffer has a region, a related object or label, or a mask, written by any element. */
 gboolean sl_buffer_has_predictions (GstBuffer *buffer);
 
-/** sl_region_type_name: "unknown" of a region that nobody gave a type. */
+/** sl_region_type_name: the name of the region's type; "unknown" without a type. */
 const char *sl_region_type_name (const GstVideoRegionOfInterestMeta *region);
 
-/** sl_object_set_box: sets x to y_max of @object to what of @corners (x0, y0, x1, y1 in pixels) is inside a frame of @width x @height; FALSE,
- *  with nothing set, when nothing is. */
+/** sl_object_set_box: sets the fields x to y_max of @object from @corners (x0, y0, x1, y1 in pixels), clipped to a frame of @width x
+ *  @height. FALSE, with no field set, when the box is outside the frame. */
 gboolean sl_object_set_box (SlObjectView *object, const double corners[4], gint width, gint height);
 
-/** sl_region_read_object: fills @object, but for points, mask, labels and parent, with what @region, of a frame of @width x @height, says:
- *  its edges are those of a detection where it has one. FALSE when it is not inside the frame. */
+/** sl_region_read_object: fills @object from @region of a frame of @width x @height, except points, mask, labels and parent. The edges come
+ *  from the structure "detection" where @region has one. FALSE when the region is outside the frame. */
 gboolean sl_region_read_object (const GstVideoRegionOfInterestMeta *region, gint width, gint height, SlObjectView *object);
 
-/** sl_region_set_object_id: a structure "object_id" with the field id (int), as DL Streamer's elements write it; and the region's own id
- *  where nobody gave it one. */
+/** sl_region_set_object_id: adds a structure "object_id" with the field id (int), as DL Streamer's elements write it. Also sets the
+ *  region's own id where it has none. */
 void sl_region_set_object_id (GstVideoRegionOfInterestMeta *region, gint32 id);
 
-/** sl_buffer_add_object, sl_region_add_label: one of these objects; one of these labels, of whatever @region is. */
+/** sl_buffer_add_object, sl_region_add_label: adds one object to @buffer; adds one label to @region, a region of an object or of the
+ *  frame. */
 GstVideoRegionOfInterestMeta *sl_buffer_add_object (GstBuffer *buffer, const SlObjectView *object, const SlSkeleton *skeleton);
 void sl_region_add_label (GstVideoRegionOfInterestMeta *region, const SlLabelled *label);
 
@@ -60,12 +63,12 @@ typedef struct
 /** Most kinds of objects with different keypoints that one frame is read with. */
 #define SL_MAX_SKELETONS 8
 
-/** Predictions read from a buffer's metas, whoever wrote them. */
+/** Predictions read from the metas of a buffer, written by any element. */
 typedef struct
 {
   GArray *objects;     /* of SlObjectView; labels are static strings (quarks) */
   GArray *labels;      /* of SlLabelled */
-  GStringChunk *texts; /* that labels are, where they are no classes' names */
+  GStringChunk *texts; /* labels that are texts and not names of classes */
   GArray *points;      /* of SlPoint, all objects' */
   GArray *mask_classes;
   GByteArray *cells;       /* of all objects' masks */
@@ -82,22 +85,21 @@ typedef struct
 
 void sl_prediction_reader_init (SlPredictionReader *reader);
 void sl_prediction_reader_clear (SlPredictionReader *reader);
-/** sl_prediction_reader_read: fills objects, labels, skeleton, mask and analysis of @prediction; valid until the next
- *  read, and as long as @buffer is as it is.
- *  width and height of @prediction must be set. */
+/** sl_prediction_reader_read: fills objects, labels, skeleton, mask and analysis of @prediction. They are valid until the next read, while
+ *  @buffer does not change. The caller sets width and height of @prediction before. */
 void sl_prediction_reader_read (SlPredictionReader *reader, GstBuffer *buffer, SlPredictionView *prediction);
-/** sl_prediction_reader_adopt: gives each object of *@buffer, of a frame of @width x @height, a region that has none, for those who know
- *  objects by their regions; *@buffer is replaced by a writable copy when there is one and it is not. */
+/** sl_prediction_reader_adopt: adds a region for each object of *@buffer that has none, for elements that find objects by their regions.
+ *  The frame has @width x @height pixels. When a region is added and *@buffer is not writable, a writable copy replaces it. */
 void sl_prediction_reader_adopt (SlPredictionReader *reader, GstBuffer **buffer, gint width, gint height);
-/** sl_prediction_reader_choose: leaves out objects and labels of @prediction, which was just read, whose class does not pass @filter
- *  (nullable). What is inside an object that goes is then inside what that one was in. */
+/** sl_prediction_reader_choose: removes the objects and labels of @prediction, which was just read, whose class does not pass @filter
+ *  (nullable). The children of a removed object get its parent as their parent. */
 void sl_prediction_reader_choose (SlPredictionReader *reader, const SlClassFilter *filter, SlPredictionView *prediction);
-/** sl_prediction_set_times: sets timestamp, latency and worker of @prediction, of a frame that @buffer of @segment is or holds. @meta: (nullable):
- *  that frame's; @latency: where the latency is kept */
+/** sl_prediction_set_times: sets timestamp, latency and worker of @prediction. Its frame is @buffer of @segment, or is held by it. @meta:
+ *  (nullable): the frame's meta; @latency: memory for the latency */
 void sl_prediction_set_times (SlPredictionView *prediction, GstBuffer *buffer, const GstSegment *segment, const SlFrameMeta *meta,
                               SlLatency *latency);
-/** sl_prediction_reader_read_frame: sl_prediction_reader_read(), and also frame, timestamp and latency of @prediction. @counted: number of
- *  the frame where its meta does not know it */
+/** sl_prediction_reader_read_frame: as sl_prediction_reader_read(), and also sets frame, timestamp and latency of @prediction. @counted:
+ *  the number of the frame, used where its meta has no number */
 void sl_prediction_reader_read_frame (SlPredictionReader *reader, GstBuffer *buffer, const GstSegment *segment, guint64 counted,
                                       SlPredictionView *prediction);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Masks of segmentations in a GstAnalyticsRelationMeta, whoever wrote them. Below GStreamer 1.26 there are none.
+ * Reads masks of segmentations in a GstAnalyticsRelationMeta, written by any element. GStreamer has such masks since 1.26.
  */
 #ifndef SL_PLUGINS_META_RELATED_MASKS_H
 #define SL_PLUGINS_META_RELATED_MASKS_H

@@ -13,7 +13,7 @@
 
 #include "plugins/meta/related_masks.h"
 
-/* Edges of a box may differ by so many pixels from those of its region: whoever scales a frame rounds either in its own way. */
+/* Edges of a box may differ by so many pixels from the edges of its region: elements that scale a frame round the two differently. */
 #define SLACK 2
 /* Labels of one classification beyond the best are noise. */
 #define MAX_LABELS 10

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What a frame's GstAnalyticsRelationMeta says, whoever wrote it: object detections, and what is related to them. Without
- * gstreamer-analytics a frame has none.
+ * Reads a frame's GstAnalyticsRelationMeta, written by any element: object detections and the entries related to them. Without
+ * gstreamer-analytics a frame has no such meta.
  */
 #ifndef SL_PLUGINS_META_RELATED_OBJECTS_H
 #define SL_PLUGINS_META_RELATED_OBJECTS_H

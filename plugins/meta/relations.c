@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Object detections, trackings and classifications as gstreamer-analytics has them. Called by whoever writes predictions
- * on buffers.
+ * Writes object detections, trackings and classifications as entries of gstreamer-analytics. The code that writes predictions on buffers
+ * calls it.
  */
 #include "config.h"
 #include "plugins/meta/relations.h"
@@ -156,7 +156,7 @@ sl_buffer_relate_prediction (GstBuffer *buffer, const SlPredictionView *predicti
   add_mask (relations, prediction, pool);
 }
 
-/* The id of the object detection that @region stands for, too; added when whoever found the region left none. */
+/* Gives the id of the object detection that belongs to @region. A detection is added when the element that wrote the region added none. */
 static gboolean
 ensure_object (GstBuffer *buffer, gint width, gint height, GstAnalyticsRelationMeta *relations, const GstVideoRegionOfInterestMeta *region,
                guint *id)

@@ -32,7 +32,7 @@ struct _SlPublisher
   gatomicrefcount refs;
   const SlTransport *transport;
   gpointer state;    /* the thread's */
-  gint64 refused_at; /* the thread's: when it last told of refused lines, 0 = never */
+  gint64 refused_at; /* the thread's: when it last reported refused lines, 0 = never */
   SlPublishNotify notify;
   gpointer user_data;
   GDestroyNotify destroy;

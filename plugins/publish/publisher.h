@@ -55,7 +55,8 @@ typedef struct
  * @extra: something beside lines (nullable: none of it goes out). FALSE: the connection is gone
  * @idle: nothing to send: serves the peer once, @wake_fd is readable or @timeout_ms passed. FALSE: the connection is gone
  * @unacknowledged: lines sent that the peer has yet to confirm (nullable: it never does)
- * @refused: lines sent that the peer will never have, since the last call, and why the last of them (nullable: there are none)
+ * @refused: the number of sent lines that the peer has refused since the last call, and the reason of the last one (nullable: the transport
+ *   refuses no line)
  * @final: errors of this transport that no second attempt mends (nullable)
  */
 typedef struct

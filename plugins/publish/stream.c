@@ -2,9 +2,9 @@
 /*
  * Transports to a file and to standard output.
  *
- * A file is appended to, and renamed to FILE.1, FILE.2, ... when it is full or old. Invariant: a file ends with a whole line
- * after every failure: what a full disk cut short is taken back. A symbolic link in place of the file is not followed: whoever may write to
- * the folder could have put it there, and choose what is written to.
+ * Lines are appended to a file. The file is renamed to FILE.1, FILE.2, ... when it is full or old. Invariant: after every failure the file
+ * ends with a whole line. A line that a full disk cut short is removed. A symbolic link in place of the file is not followed: any user who
+ * may write to the folder could have put it there to choose the target.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -221,7 +221,7 @@ stream_idle (gpointer state, gint wake_fd, gint timeout_ms, GError **error)
   return TRUE;
 }
 
-/* Whoever read standard output is gone, and nobody else will. */
+/* The reader of standard output is gone, and no other reader can come. */
 static gboolean
 stdout_final (const GError *error)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Raw frames encoded for clips by the encoder that is there, at a bounded rate and size, in threads of its own. Whoever puts frames in never
- * waits: a frame that comes while others wait is left out.
+ * Encodes raw frames for clips with an installed encoder, at a bounded rate and size, in threads of its own. Putting a frame in never
+ * blocks: a frame that comes while others wait is dropped.
  */
 #ifndef SL_PLUGINS_RECORD_ENCODER_H
 #define SL_PLUGINS_RECORD_ENCODER_H

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * When clips begin, go on and end. Two clocks go in, both running time: that of the encoded frames, which are kept in a ring, and that of the
- * frames that were looked at, which may be behind (a model takes its time) or ahead (an encoder does). Any thread; nobody waits.
+ * Decides when clips begin, continue and end. It gets two times, both running time. One is the time of the encoded frames, which are kept
+ * in a ring. The other is the time of the analysed frames. It may be behind, since a model takes time, or ahead, since an encoder takes
+ * time. Any thread may call; no call blocks.
  */
 #ifndef SL_PLUGINS_RECORD_RECORDER_H
 #define SL_PLUGINS_RECORD_RECORDER_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The thread that writes clips, and the bounded queue before it. Whoever puts frames in never waits: when the disk is too slow, the clip is
- * cut. What happens to clips is told from the thread.
+ * The thread that writes clips, and its bounded input queue. Putting a frame in never blocks: when the disk is too slow, the clip is cut.
+ * The thread reports the events of clips.
  */
 #ifndef SL_PLUGINS_RECORD_WRITER_H
 #define SL_PLUGINS_RECORD_WRITER_H
@@ -29,7 +29,8 @@ typedef struct
  *  more. */
 SlWriter *sl_writer_new (SlFolder *folder, gsize queue_bytes, gint picture_width, const SlWriterEvents *events, gpointer data,
                          GDestroyNotify destroy);
-/** sl_writer_begin: a clip begins; takes @start. One at a time. FALSE when others still wait for the disk: then it does not, is counted and told of. */
+/** sl_writer_begin: begins a clip and takes ownership of @start. One clip at a time. FALSE while other clips still wait for the disk: then
+ *  no clip begins, and the loss is counted and reported. */
 gboolean sl_writer_begin (SlWriter *writer, SlClipStart *start);
 /** sl_writer_lose: a clip that was never begun failed. @reason: static text */
 void sl_writer_lose (SlWriter *writer, const char *reason);

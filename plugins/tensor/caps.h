@@ -2,8 +2,8 @@
 /* Door: other folders may include this header. */
 /*
  * Tensor caps: "other/tensors,format=static,num_tensors=N,dimensions=3:224:224:1,types=uint8,framerate=F", innermost
- * dimension first, and the older "other/tensor,dimension=3:224:224:1,type=uint8"; both as NNStreamer negotiates them.
- * The contract travels in a field of its own ("contract", an SlContract), absent on caps of other elements.
+ * dimension first, and the older "other/tensor,dimension=3:224:224:1,type=uint8". NNStreamer negotiates both.
+ * The field "contract" holds the contract, an SlContract. Caps of other projects' elements have no such field.
  */
 #ifndef SL_PLUGINS_TENSOR_CAPS_H
 #define SL_PLUGINS_TENSOR_CAPS_H
@@ -25,22 +25,22 @@ G_BEGIN_DECLS
 #define SL_TYPE_CONTRACT (sl_contract_get_type ())
 GType sl_contract_get_type (void);
 
-/** sl_tensor_caps_new: caps that accept @n tensors in every spelling (tensors and, for one tensor, tensor; trailing ones
- *  present or dropped), framerate open. @contract (nullable) is added to each structure. */
+/** sl_tensor_caps_new: caps that accept @n tensors in every spelling: tensors and, for one tensor, also tensor, with trailing dimensions of
+ *  1 or without. The framerate is open. @contract (nullable) is added to each structure. */
 GstCaps *sl_tensor_caps_new (const SlTensorInfo *tensors, guint n, SlContract *contract);
-/** sl_tensor_caps_parse: the tensors that fixed @caps describe; returns their number, 0 with @error set (what is wrong).
- *  sl_tensor_infos_clear() frees what it allocates. */
+/** sl_tensor_caps_parse: reads the tensors that the fixed @caps describe. Returns their number; 0 with @error set.
+ *  sl_tensor_infos_clear() frees the allocated parts of @tensors. */
 guint sl_tensor_caps_parse (const GstCaps *caps, SlTensorInfo tensors[SL_MAX_IO], GError **error);
 /** sl_tensor_caps_contract: (transfer none) (nullable): the contract in @caps. */
 SlContract *sl_tensor_caps_contract (const GstCaps *caps);
-/** sl_tensor_caps_dimensions: (transfer full): "3:224:224:1", as caps have it; messages say sl_tensor_info_describe(). */
+/** sl_tensor_caps_dimensions: (transfer full): "3:224:224:1", as in caps. For messages use sl_tensor_info_describe(). */
 char *sl_tensor_caps_dimensions (const SlTensorInfo *tensor);
-/** sl_tensors_same: whether types and shapes agree, trailing (outermost) ones ignored. */
+/** sl_tensors_same: whether types and shapes are equal. Outermost dimensions of 1 are ignored. */
 gboolean sl_tensors_same (const SlTensorInfo *a, guint n_a, const SlTensorInfo *b, guint n_b);
-/** SlCapsMap: (transfer full): writable caps of a pad that go with @one structure on the other. */
+/** SlCapsMap: (transfer full): the writable caps of one pad that match @one, caps of one structure on the other pad. */
 typedef GstCaps *(*SlCapsMap) (const GstCaps *one, gpointer data);
-/** sl_caps_transform: (transfer full): what @map makes of each structure of @caps, at its frame rate; of that, in its order, what @filter
- *  (nullable) lets through. */
+/** sl_caps_transform: (transfer full): calls @map for each structure of @caps, keeps the structure's frame rate, and intersects the result
+ *  with @filter (nullable), in the order of @filter. */
 GstCaps *sl_caps_transform (GstCaps *caps, GstCaps *filter, SlCapsMap map, gpointer data);
 
 G_END_DECLS

@@ -12,10 +12,11 @@
 
 G_BEGIN_DECLS
 
-/** sl_caps_probe: whether whoever is linked to @pad takes @caps (fixed); FALSE with @error set to its reason. TRUE when nobody says. */
+/** sl_caps_probe: whether the peer of @pad accepts @caps (fixed). FALSE with @error set to the peer's reason. TRUE when no element
+ *  answers. */
 gboolean sl_caps_probe (GstPad *pad, GstCaps *caps, GError **error);
-/** sl_caps_probe_tensors: whether whoever is linked to @pad of slinfer could go on with these tensors of a model of @contract; FALSE with @error
- *  set, SL_ERROR_SHAPE or its reason. */
+/** sl_caps_probe_tensors: whether the peer of @pad, a pad of slinfer, accepts the @n tensors @tensors of a model with @contract. FALSE with
+ *  @error set: SL_ERROR_SHAPE or the peer's reason. */
 gboolean sl_caps_probe_tensors (GstPad *pad, const SlTensorInfo *tensors, guint n, SlContract *contract, GError **error);
 /** sl_caps_probe_asked: (transfer none) (nullable): the caps, when @query is this question. */
 GstCaps *sl_caps_probe_asked (GstQuery *query);

@@ -32,7 +32,7 @@ void sl_held_inputs_take_event (SlHeldInputs *held, GstEvent *event);
 GstPad *sl_held_inputs_add_pad (SlHeldInputs *held, GstPadTemplate *pads, const char *name);
 /** sl_held_inputs_remove_pad: while frames flow the input keeps its last tensor, and stays one that sl_held_inputs_stated() says: FALSE. */
 gboolean sl_held_inputs_remove_pad (SlHeldInputs *held, GstPad *pad);
-/** sl_held_inputs_drop_released: when frames have stopped: inputs without a pad are none any more; whether there were any. */
+/** sl_held_inputs_drop_released: removes the inputs whose pad was released. Call it when no frame flows. Returns whether there were any. */
 gboolean sl_held_inputs_drop_released (SlHeldInputs *held);
 /** sl_held_inputs_stated: (transfer full) (nullable): "#1,#2": inputs of the model that come through pads. */
 char *sl_held_inputs_stated (SlHeldInputs *held);

@@ -25,12 +25,12 @@ void sl_infer_settings_copy (const SlInferSettings *from, SlInferSettings *to);
 void sl_infer_settings_free (gpointer settings);
 /**
  * sl_infer_settings_load:
- * @skip: without the QUANTIZE of the model's input, where it starts with one
- * @swap: (nullable): in whose thread this is: what stops it stops this
- * @written, @owner: who is told of black boxes, with a GWeakRef of @owner
+ * @skip: leaves out the QUANTIZE operator at the model's input, where there is one
+ * @swap: (nullable): the swap in whose thread this runs. Stopping the swap stops the loading
+ * @written, @owner: @written is called for each black box, with a GWeakRef of @owner
  *
- * Fills all of @loaded but its settings; FALSE with @error set, and nothing in it. Where there is a golden file (models/replay/golden.h), the model has
- * passed it; without @skip it did so when it was loaded before.
+ * Fills all of @loaded but its settings. FALSE with @error set; then @loaded is empty. Where there is a golden file
+ * (models/replay/golden.h), the model has passed it. Without @skip it passed when it was loaded before.
  */
 gboolean sl_infer_settings_load (const SlInferSettings *settings, gboolean skip, SlModelSwap *swap, SlRecorderWritten written,
                                  gpointer owner, SlLoadedModel *loaded, GError **error);

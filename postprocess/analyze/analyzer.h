@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Door: other folders may include this header. */
 /*
- * Tracked objects against zones and lines: who entered and left, who crossed which way, who stays, how many there are. Objects are known
- * by their ids. Called once a frame that was looked at; one thread at a time.
+ * Compares tracked objects with zones and lines: which objects entered and left, crossed a line in which direction, stay, and how many
+ * there are. Objects are identified by their ids. Call it once for each frame on which a model ran; one thread at a time.
  *
- * What a box's noise could cause does not count: a zone or the side of a line changes only when the anchor is beyond the edge by a margin,
- * more than once.
- * In between, passes through a line's segment are added up with their signs, so what counts in the end is the way that was gone.
+ * Noise of boxes must not change counts. An object changes its zone, or its side of a line, only when its anchor is beyond the edge by a
+ * margin, in several frames. Until then, crossings of the line's segment are added up with their signs, so that the sum gives the
+ * direction.
  */
 #ifndef SL_ANALYZE_ANALYZER_H
 #define SL_ANALYZE_ANALYZER_H
@@ -16,21 +16,21 @@
 
 G_BEGIN_DECLS
 
-/** Most objects known at once; further ones are not looked at. */
+/** Most objects that are known at a time; more objects are ignored. */
 #define SL_ANALYZE_MOST 512
 
 /**
  * SlAnalyzerSettings:
- * @anchor: of regions that name none
- * @margin: how far beyond an edge counts, 0..1 of the frame's shorter side
- * @confirm: how often in a row an object must be seen beyond an edge for it to count, at least 1
+ * @anchor: default anchor of regions
+ * @margin: distance beyond an edge that counts as crossed, 0..1 of the frame's shorter side
+ * @confirm: number of frames in a row in which an object must be beyond an edge, at least 1
  * @patience: seconds that an object may be unseen before it counts as gone
- * @relink: seconds after which an object that is lost goes on under another id, when by then a new one of its class and size has appeared
- *   where it was; below 0 = never
- * @still: how far an object that does not move may move, in mean sides of its box
- * @interval: seconds of an interval of occupancy; 0 = none
- * @heat_columns: of the heat map, 0..SL_HEAT_MOST; 0 = none
- * @heat_half_life: seconds after which half of it has faded; 0 = never
+ * @relink: seconds in which a lost object may continue under another id: when a new object of its class and size appears at its place;
+ *   below 0 = never
+ * @still: how far an object may move and still count as not moving, in mean sides of its box
+ * @interval: seconds of an interval of occupancy; 0 = no intervals
+ * @heat_columns: columns of the heat map, 0..SL_HEAT_MOST; 0 = no heat map
+ * @heat_half_life: half-life of the heat map in seconds; 0 = it does not fade
  */
 typedef struct
 {
@@ -44,26 +44,29 @@ extern const SlAnalyzerSettings sl_analyzer_defaults;
 
 typedef struct _SlAnalyzer SlAnalyzer;
 
-/** sl_analyzer_new: @regions (transfer full) are checked. */
+/** sl_analyzer_new: @regions (transfer full): regions that were checked before. */
 SlAnalyzer *sl_analyzer_new (SlRegions *regions, const SlAnalyzerSettings *settings);
 /** sl_analyzer_free: NULL is legal. */
 void sl_analyzer_free (SlAnalyzer *analyzer);
-/** sl_analyzer_set_size: of frames from now on, before the first; where it differs, objects are forgotten. */
+/** sl_analyzer_set_size: sets the size of the following frames, in pixels. Call it before the first frame. When the size changes, objects
+ *  are forgotten. */
 void sl_analyzer_set_size (SlAnalyzer *analyzer, gint width, gint height);
-/** sl_analyzer_forget: objects are gone: they leave their zones with the next update. For streams that jump. */
+/** sl_analyzer_forget: forgets all objects: they leave their zones with the next update. For streams that jump in time. */
 void sl_analyzer_forget (SlAnalyzer *analyzer);
-/** sl_analyzer_set_utc: @utc, microseconds since 1970, is that of the frame to come, and since when it counts where nothing is known yet. */
+/** sl_analyzer_set_utc: sets the time of the next frame to @utc, microseconds since 1970. Where the start of the counts is unknown, this is
+ *  the start. */
 void sl_analyzer_set_utc (SlAnalyzer *analyzer, gint64 utc);
-/** sl_analyzer_update: a frame at @time (nanoseconds; where it runs backwards objects are forgotten) with @n objects, of which those with an
- *  id count. Returns: (transfer none): the state then, with the events of this frame; valid until the next update. */
+/** sl_analyzer_update: processes a frame at @time, in nanoseconds, with @n objects. Objects without an id are ignored. When the time runs
+ *  backwards, objects are forgotten. Returns: (transfer none): the state after it with the events of this frame; valid until the next
+ *  update. */
 const SlAnalysis *sl_analyzer_update (SlAnalyzer *analyzer, const SlObjectView *objects, guint n, guint64 time);
-/** sl_analyzer_last: (transfer none): what the last update returned, or the state before the first. */
+/** sl_analyzer_last: (transfer none): the result of the last update, or the state before the first update. */
 const SlAnalysis *sl_analyzer_last (const SlAnalyzer *analyzer);
-/** sl_analyzer_save: (transfer full): what it knows, as text: counts, times, objects; not the heat map. */
+/** sl_analyzer_save: (transfer full): the state as text: counts, times, objects; not the heat map. */
 char *sl_analyzer_save (const SlAnalyzer *analyzer);
-/** sl_analyzer_restore: goes on from @text, which another one saved, before the first update: counts of regions of the same kind and name
- *  go on, and objects where one of their class and about their size is in about their place, at most a minute later. FALSE with @error
- *  set (SL_ERROR_FORMAT) when @text is damaged or of something else; nothing has changed then. */
+/** sl_analyzer_restore: restores the state from @text of sl_analyzer_save(). Call it before the first update. Regions of the same kind and
+ *  name get their counts back. A saved object continues when, at most a minute later, an object of its class and similar size is near its
+ *  place. FALSE with @error set (SL_ERROR_FORMAT) when @text is damaged or is not such a state; then nothing has changed. */
 gboolean sl_analyzer_restore (SlAnalyzer *analyzer, const char *text, GError **error);
 /** sl_analyzer_regions: (transfer none) */
 const SlRegions *sl_analyzer_regions (const SlAnalyzer *analyzer);

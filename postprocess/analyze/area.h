@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A region in pixels: the questions that are asked of it for each object. Edges on the frame's border are no edges: whoever is there
- * does not leave the picture through them.
+ * A region in pixels, and the tests that each object is put to. Edges on the frame's border do not count as edges: an object at the border
+ * does not leave the region through them.
  */
 #ifndef SL_ANALYZE_AREA_H
 #define SL_ANALYZE_AREA_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Door: other folders may include this header. */
 /*
- * Zones and lines as people describe them, read and checked. The grammar is docs/analytics.md's: groups [zone NAME] and [line NAME] with
- * keys, an entry a line, or with ";" between.
+ * Reads and checks the descriptions of zones and lines. docs/analytics.md has the grammar: groups [zone NAME] and [line NAME] with keys.
+ * Each entry is on its own line, or entries are separated by ";".
  */
 #ifndef SL_ANALYZE_REGIONS_H
 #define SL_ANALYZE_REGIONS_H
@@ -17,7 +17,7 @@ G_BEGIN_DECLS
 /** Longest name of a region, in bytes. */
 #define SL_REGION_NAME_MAX 64
 
-/** Which point of an object's box is where the object is. */
+/** The anchor: the point of an object's box that counts as its position. */
 typedef enum
 {
   SL_ANCHOR_BOTTOM,
@@ -25,16 +25,16 @@ typedef enum
   SL_ANCHOR_TOP,
   SL_ANCHOR_LEFT,
   SL_ANCHOR_RIGHT,
-  SL_ANCHOR_DEFAULT /* that of the analyzer */
+  SL_ANCHOR_DEFAULT /* the anchor of the analyzer */
 } SlAnchor;
-/** Their names, SL_ANCHOR_DEFAULT's left out. */
+/** Names of the anchors, without SL_ANCHOR_DEFAULT. */
 extern const char *const sl_anchor_names[SL_ANCHOR_DEFAULT];
 
 /**
  * SlRegion:
  * @name: interned
- * @classes: (nullable): which objects count
- * @dwell_after, @left_behind_after, @empty_after: of zones, milliseconds after which these events come; 0 = never
+ * @classes: (nullable): the classes of the objects that count
+ * @dwell_after, @left_behind_after, @empty_after: only zones: milliseconds after which these events come; 0 = never
  */
 typedef struct
 {
@@ -55,19 +55,20 @@ typedef struct
 SlRegions *sl_regions_new (void);
 /** sl_regions_free: NULL is legal. */
 void sl_regions_free (SlRegions *regions);
-/** sl_regions_is_group: whether @group, what stands between brackets, is a zone's or a line's. */
+/** sl_regions_is_group: whether @group, the text between the brackets, is the group of a zone or a line. */
 gboolean sl_regions_is_group (const char *group);
-/** sl_region_is_of: whether @group is that of @region. */
+/** sl_region_is_of: whether @group is the group of @region. */
 gboolean sl_region_is_of (const SlRegion *region, const char *group);
-/** sl_regions_open: @group is there, with keys or without. FALSE with @error set (SL_ERROR_ARGUMENT), which names it. */
+/** sl_regions_open: adds the region of @group with default values, unless it exists already. FALSE with @error set (SL_ERROR_ARGUMENT); the
+ *  message names the group. */
 gboolean sl_regions_open (SlRegions *regions, const char *group, GError **error);
-/** sl_regions_set: takes one key of @group; a later value of the same key wins. FALSE with @error set (SL_ERROR_ARGUMENT), without group
- *  and key in its message. */
+/** sl_regions_set: sets one key of @group; a later value of the same key wins. FALSE with @error set (SL_ERROR_ARGUMENT); the message does
+ *  not have group and key. */
 gboolean sl_regions_set (SlRegions *regions, const char *group, const char *key, const char *value, GError **error);
-/** sl_regions_find_fault: (transfer none) (nullable): what can be said only when all keys are there: the first region that is wrong, with
- *  @error set (SL_ERROR_ARGUMENT), which names it. */
+/** sl_regions_find_fault: (transfer none) (nullable): checks all regions once all keys are set. Returns the first invalid region with
+ *  @error set (SL_ERROR_ARGUMENT); the message names it. */
 const SlRegion *sl_regions_find_fault (const SlRegions *regions, GError **error);
-/** sl_regions_parse: (transfer full): @text whole, checked; NULL with @error set. */
+/** sl_regions_parse: (transfer full): reads and checks the whole @text; NULL with @error set. */
 SlRegions *sl_regions_parse (const char *text, GError **error);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlRegions, sl_regions_free)

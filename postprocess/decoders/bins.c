@@ -18,7 +18,7 @@
 #define FEWEST_BINS 2
 #define MAX_BINS 65536
 #define LARGEST_NUMBER 1e12
-/* Several vectors of so many numbers are told of as bins. */
+/* Several vectors of this length or more are suspected to be bins. */
 #define USUAL_BINS 16
 
 static const char *const params[] = { "names", "units", "scale", "offset", "activation", NULL };

@@ -335,7 +335,7 @@ decode_pose (gpointer opened, const void *const *data, SlResult *result)
     const gboolean found = state->kind == POSE_PERSONS ? read_box (state, data[0], first, &person) : surround (state, points, &person);
     if (state->kind == POSE_POINTS) {
       const gfloat confidence = sl_values_get (&state->more[CONFIDENCES], data[CONFIDENCES], p);
-      person.confidence = confidence > 1 ? 1 : confidence; /* what is no number stays none, and is left out */
+      person.confidence = confidence > 1 ? 1 : confidence; /* NaN stays NaN, and is left out */
     }
     if (found && person.confidence >= state->threshold)
       result->detections[result->n_detections++] = person;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Decoder "text": a line of text from a network that was trained with CTC (connectionist temporal classification), such as CRNN: T steps
- * from left to right with a score for each of C characters and for "blank": [T,1,C], [1,T,C] or, where it is stated, [1,C,T]. Greedy: the
- * best class of each step; equal neighbours are one character, blanks are none. The text is the label of the whole picture; its confidence
- * is the mean of its characters' best shares.
+ * Decoder "text": a line of text from a network that was trained with CTC (connectionist temporal classification), such as CRNN. The output
+ * has T steps from left to right, and for each step a score of each of C classes: the characters and "blank". Its shape is [T,1,C], [1,T,C]
+ * or, with "transposed", [1,C,T]. Decoding is greedy: it takes the best class of each step, merges equal neighbours and drops blanks. The
+ * text is the label of the whole picture. Its confidence is the mean of the best shares of its characters.
  *
- * Parameters: "blank", needed: the class that is no character, mostly 0 or the last; "alphabet": the characters one behind the other, where no
- * labels have one a class; "transposed" yes: [1,C,T]; "activation" none or softmax; unstated, the model's last operators tell, else the
- * first number outside 0..1. Names are those of all C classes, of all but the blank, or, with the blank first, of all but the blank and a
- * space at the end. "<space>" is a space.
+ * Parameters: "blank" (needed) is the class of the blank, mostly 0 or the last. "alphabet" is the string of characters, where no labels
+ * name them. "transposed" is yes for [1,C,T]. "activation" is none or softmax; by default the model's last operators tell, else the first
+ * value outside 0..1. Names are given for all C classes, or for all but the blank. With the blank first they may also leave out a space at
+ * the end. "<space>" is a space.
  */
 #include <math.h>
 #include <string.h>

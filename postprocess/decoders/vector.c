@@ -23,7 +23,7 @@
 #define LARGEST_NUMBER 1e12
 /* Fewer features are estimates that cannot be negative, such as counts, as often. */
 #define SHORTEST_EMBEDDING 16
-/* Cosine of what is called alike where nobody states one. */
+/* The default threshold: the cosine from which two embeddings count as alike. */
 #define ALIKE 0.5
 
 static const char *const params[] = { "kind", "names", "units", "scale", "offset", "gallery", "threshold", NULL };

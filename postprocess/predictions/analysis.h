@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Door: other folders may include this header. */
 /*
- * What became of objects over time, in zones and at lines of the picture: the results of analyze/ as whoever writes or draws them reads
- * them. Times are seconds, coordinates 0..1 of the frame.
+ * The results of zones and lines over time. postprocess/analyze makes them; code that writes or draws predictions reads them. Times are in
+ * seconds, coordinates in 0..1 of the frame.
  */
 #ifndef SL_PREDICTIONS_ANALYSIS_H
 #define SL_PREDICTIONS_ANALYSIS_H
@@ -22,8 +22,8 @@ typedef struct
   gdouble x, y;
 } SlRegionPoint;
 
-/** Objects of one class. @inside: in the zone now; @entered, @left: since the start; of a line, those that crossed it from its left side to
- *  its right, and the other way, for who looks from the first point to the second. */
+/** Counts of the objects of one class. @inside: in the zone now; @entered, @left: since the start. For a line, @entered counts crossings
+ *  from its left side to its right side, @left the other direction. Left and right are seen from the first point to the second. */
 typedef struct
 {
   const char *label; /* (not nullable): interned */
@@ -31,7 +31,8 @@ typedef struct
   guint64 entered, left;
 } SlClassCount;
 
-/** A zone's last whole interval: @seconds long (0 = none is over yet), with @mean objects inside, at most @most. */
+/** The last complete interval of a zone: @seconds long (0 = no interval is complete yet), with @mean objects inside on average, and at most
+ *  @most. */
 typedef struct
 {
   gdouble seconds, mean;
@@ -43,9 +44,9 @@ typedef struct
  * SlRegionView:
  * @name: (not nullable): interned
  * @inside, @entered, @left: of all classes together, as SlClassCount has them
- * @longest: how long the one has been inside that is longest of those that are
- * @mean_dwell: how long those that left were inside, on average; 0 = none left
- * @empty: how long nobody has been inside
+ * @longest: the longest time that an object that is inside now has been inside
+ * @mean_dwell: how long the objects that left were inside, on average; 0 = no object has left
+ * @empty: how long the zone has been empty
  */
 typedef struct
 {
@@ -71,8 +72,8 @@ typedef enum
   SL_EVENT_EMPTY
 } SlAnalysisEventKind;
 
-/** @region: its place among the regions; @object_id: 0 = of no object; @label: (nullable): interned; @seconds: inside so far, or
- *  without moving, or empty; below 0 = says nothing */
+/** @region: index of the region; @object_id: 0 = the event has no object; @label: (nullable): interned; @seconds: how long the object has
+ *  been inside or has not moved, or how long the zone has been empty; below 0 = not set */
 typedef struct
 {
   SlAnalysisEventKind kind;
@@ -82,7 +83,7 @@ typedef struct
   gdouble seconds;
 } SlAnalysisEvent;
 
-/** An object inside a zone, since so many seconds. */
+/** An object that has been inside a zone for @seconds. */
 typedef struct
 {
   gint32 object_id;
@@ -90,7 +91,8 @@ typedef struct
   gdouble seconds;
 } SlPresence;
 
-/** Where objects were: a grid over the frame, row by row, 0..255 of @most, the seconds of the fullest cell. @width 0 = none. */
+/** How long objects were where: a grid over the frame, row by row. A cell value of 255 stands for @most seconds, the largest cell. @width 0
+ *  = no heat map. */
 typedef struct
 {
   guint width, height;
@@ -98,7 +100,7 @@ typedef struct
   gdouble most;
 } SlHeatMap;
 
-/** @since: microseconds since 1970 from which on counts count, 0 = unknown; @interval_over: an interval of the occupancy ended with this
+/** @since: start of the counts, in microseconds since 1970, 0 = unknown; @interval_over: an interval of the occupancy ended with this
  *  frame. */
 typedef struct
 {
@@ -115,14 +117,14 @@ typedef struct
 const char *sl_region_kind_name (SlRegionKind kind);
 /** sl_analysis_event_name: (transfer none): "entered", "left", "in", "out", "dwell", "left-behind", "empty". */
 const char *sl_analysis_event_name (SlAnalysisEventKind kind);
-/** sl_analysis_size: bytes that sl_analysis_copy() wants. */
+/** sl_analysis_size: bytes that sl_analysis_copy() needs. */
 gsize sl_analysis_size (const SlAnalysis *analysis);
-/** sl_analysis_copy: everything of @analysis in one @block, aligned as malloc aligns; returns its beginning. With @events FALSE the copy has
- *  no events, and no interval is over: that of a frame between two that were looked at. */
+/** sl_analysis_copy: copies @analysis with all its arrays into @block, which is aligned as by malloc. Returns the copy at the start of
+ *  @block. With @events FALSE the copy has no events and no end of an interval. Use this for frames on which no model ran. */
 const SlAnalysis *sl_analysis_copy (const SlAnalysis *analysis, gpointer block, gboolean events);
-/** sl_analysis_append_json: an object, as docs/analytics.md has it. */
+/** sl_analysis_append_json: appends a JSON object; see docs/analytics.md. */
 void sl_analysis_append_json (GString *out, const SlAnalysis *analysis);
-/** sl_analysis_append_event: one event, an object. */
+/** sl_analysis_append_event: appends one event as a JSON object. */
 void sl_analysis_append_event (GString *out, const SlAnalysis *analysis, const SlAnalysisEvent *event);
 
 G_END_DECLS

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Which row goes with which column so that the gains of all pairs together are the largest possible. Nobody has to be
- * paired: a pair without gain is none. Used by the tracker.
+ * Linear assignment: pairs rows with columns so that the sum of the gains is the largest possible. Rows and columns may stay without a
+ * pair, and a pair without gain is not made. Used by the tracker.
  */
 #ifndef SL_PREDICTIONS_ASSIGNMENT_H
 #define SL_PREDICTIONS_ASSIGNMENT_H

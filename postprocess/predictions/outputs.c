@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Numbers of any element type as JSON, which has no type for them: codes of integers stay codes, and the scale stands beside them. */
+/* Writes tensors of any element type as JSON. Quantised values are written as they are, and the scale is written next to them. */
 #include "postprocess/predictions/outputs.h"
 
 #include <string.h>

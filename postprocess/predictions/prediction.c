@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Predictions as JSON and text. Called once a frame by whoever prints them. Output is valid JSON and UTF-8
- * whatever bytes labels and sources hold, and does not depend on the locale.
+ * Writes predictions as JSON and text, once for each frame that is printed. The output is valid JSON and UTF-8, whatever bytes labels and
+ * sources hold. It does not depend on the locale.
  */
 #include "postprocess/predictions/prediction.h"
 
@@ -208,7 +208,7 @@ append_mask (GString *out, const SlPredictionView *prediction)
   g_string_append (out, "]}");
 }
 
-/* @words, one a number; nothing where there are none. */
+/* Appends @words, one for each number. Appends nothing where there are no words. */
 static void
 append_vector_words (GString *out, const char *key, const char *const *words, guint n)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Door: other folders may include this header. */
 /*
- * The predictions of one frame, mapped to its pixels and named: what text, JSON and metas are written from.
+ * The predictions of one frame, with names and in pixels of the frame. Text, JSON and metas are written from them.
  */
 #ifndef SL_PREDICTIONS_PREDICTION_H
 #define SL_PREDICTIONS_PREDICTION_H
@@ -13,14 +13,14 @@
 
 G_BEGIN_DECLS
 
-/** A keypoint; @x, @y in 0..1 of the frame, outside of that where it lies outside. */
+/** A keypoint; @x, @y in 0..1 of the frame; outside this range for a point outside the frame. */
 typedef struct
 {
   gdouble x, y, confidence;
 } SlPoint;
 
-/** Which part of an object's pixels x, y, w, h is the object: a grid over them, row by row, of the share 0..255 of sureness that a
- *  cell belongs to it; from SL_OBJECT_CELL on it does. @width 0 = unknown. */
+/** The mask of an object: a grid over its pixels x, y, w, h, row by row. A cell is the confidence, 0..255, that it belongs to the object;
+ *  from SL_OBJECT_CELL on it does. @width 0 = no mask. */
 typedef struct
 {
   guint width, height;
@@ -28,7 +28,7 @@ typedef struct
 } SlObjectMask;
 #define SL_OBJECT_CELL 128
 
-/** @label_id SL_TEXT_ID: @label is a text that was read, another one in every frame: it is not to be interned. */
+/** @label_id SL_TEXT_ID: @label is a text that was read. It can differ in every frame, so it must not be interned. */
 typedef struct
 {
   gint32 label_id;
@@ -37,8 +37,8 @@ typedef struct
   const char *model; /* (nullable): of an object's label: name of the model that gave it */
 } SlLabelled;
 
-/** What a code says that an object is. @text: (nullable): its bytes where they are UTF-8 without NUL; @corners: x and y, in 0..1 of the
- *  object's box, from the code's own upper left where the reader knows it; @quality: as the reader has it, 1 and more. */
+/** The content of a code (bar code, QR code). @text: (nullable): its bytes, where they are UTF-8 without NUL; @corners: x and y in 0..1 of
+ *  the object's box, beginning at the code's own upper left corner where the reader knows it; @quality: the reader's value, at least 1. */
 typedef struct
 {
   const char *symbology;
@@ -64,16 +64,16 @@ typedef struct
   guint n_points;
   const SlPoint *points;
   gint32 object_id;      /* from 1 on, the same in every frame of a stream; 0 = not tracked */
-  guint64 tracked_since; /* nanoseconds of the frame with this object's first box; where there is an object_id */
+  guint64 tracked_since; /* time of the frame with this object's first box, in nanoseconds; only with an object_id */
   SlObjectMask mask;
   guint n_labels;
-  const SlLabelled *labels;   /* what other models said of the object */
-  const SlCodeView *code;     /* (nullable): what was read of it */
-  guint parent;               /* the object inside which a further model found this one: 1 + its place; 0 = none */
-  const SlSkeleton *skeleton; /* (nullable): of the points; NULL = the prediction's, where that has as many */
+  const SlLabelled *labels;   /* labels that other models gave to the object */
+  const SlCodeView *code;     /* (nullable): the code that was read */
+  guint parent;               /* the object inside which a further model found this one: 1 + its index; 0 = no parent */
+  const SlSkeleton *skeleton; /* (nullable): of the points; NULL = that of the prediction, where it has as many points */
 } SlObjectView;
 
-/** A class that the mask has, and the share of its cells. */
+/** A class of the mask, and its share of the cells, 0..1. */
 typedef struct
 {
   gint32 label_id;
@@ -81,7 +81,7 @@ typedef struct
   gdouble fraction;
 } SlMaskClass;
 
-/** How long a frame took, in us, -1 = unknown: @age from its capture to now, of which the stages. */
+/** Times of a frame in us, -1 = unknown: @age from its capture to now, and the parts of it that the stages took. */
 typedef struct
 {
   gint64 age, preprocess, inference, decode;
@@ -93,15 +93,15 @@ typedef struct
  * @frame: number of the frame in its source, from 0
  * @timestamp: nanoseconds of stream time, G_MAXUINT64 when unknown (JSON null)
  * @utc: microseconds since 1970 at which the frame was taken, 0 = unknown
- * @width, @height: pixels of the original frame; of the tensor when there was none
- * @made_picture: the model made a picture, @width x @height; there is nothing else to tell
- * @skeleton: (nullable): names and bones of the points of objects that have none of their own
- * @mask: a class for each cell of a grid over the whole frame; SL_MASK_VOID where the model did not see; @width 0 = none
+ * @width, @height: pixels of the original frame; of the tensor when there was no frame
+ * @made_picture: the model made a picture of @width x @height; there are no other results
+ * @skeleton: (nullable): names and bones of the points of objects without their own skeleton
+ * @mask: a class for each cell of a grid over the whole frame; SL_MASK_VOID outside the model's input; @width 0 = no mask
  * @vector: numbers about the whole frame
  * @outputs: the model's tensors, undecoded
  * @latency: (nullable)
- * @worker: (nullable): who ran the model on another machine
- * @analysis: (nullable): what became of objects up to this frame
+ * @worker: (nullable): name of the remote worker that ran the model
+ * @analysis: (nullable): the results of zones and lines up to this frame
  */
 typedef struct
 {
@@ -133,14 +133,16 @@ sl_object_skeleton (const SlObjectView *object, const SlSkeleton *common)
   return skeleton != NULL && skeleton->n_points == object->n_points ? skeleton : NULL;
 }
 
-/** sl_prediction_append_json: one line without newline, UTF-8; shape documented in docs/predictions.md. */
+/** sl_prediction_append_json: appends one line without newline, UTF-8; see docs/predictions.md. */
 void sl_prediction_append_json (GString *out, const SlPredictionView *prediction);
-/** sl_code_append_text: what @code says in one line of UTF-8, with escapes as sl_printable() makes them; bytes that are no text as \xHH. Of more than
- *  @most characters, or bytes, the middle is left out. */
+/** sl_code_append_text: appends the content of @code as one line of UTF-8, with the escapes of sl_printable(). Bytes that are not text
+ *  become \xHH. With more than @most characters or bytes, the middle is left out. */
 void sl_code_append_text (GString *out, const SlCodeView *code, gsize most);
-/** sl_prediction_append_text: for reading and scripts: the best label alone, an embedding as one line, a line a value "name value unit", a line an undecoded tensor, or one line an object
- *  "label confidence x y w h", and the id of objects that have one, below it and indented by two more spaces what was read of it,
- *  "symbology text", what other models said of it and found inside it; newline after each; nothing for an empty prediction. */
+/** sl_prediction_append_text: appends text for people and scripts; a newline ends each line. An empty prediction appends nothing.
+ *  - The best label is one line, an embedding is one line, each undecoded tensor is one line.
+ *  - Each value is one line "name value unit".
+ *  - Each object is one line "label confidence x y w h", and its id where it has one. Lines about the object follow, indented by two more
+ *    spaces: its code "symbology text", the labels of other models, and the objects that they found inside it. */
 void sl_prediction_append_text (GString *out, const SlPredictionView *prediction);
 
 G_END_DECLS

@@ -253,7 +253,7 @@ predict (SlTracker *tracker, guint steps)
   g_array_set_size (tracker->tracks, kept);
 }
 
-/* Lets go of those unseen for too long, and of new ones missed where somebody looked. */
+/* Removes the tracks that were unseen for too long. When the detector looked, it also removes new tracks that it missed. */
 static void
 bury (SlTracker *tracker, gboolean looked)
 {

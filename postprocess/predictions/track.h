@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Door: other folders may include this header. */
 /*
- * Which boxes of one frame are the same objects as those of the frames before: ByteTrack (Y. Zhang et al., "ByteTrack:
- * Multi-Object Tracking by Associating Every Detection Box", ECCV 2022). Confident boxes are matched with all objects known,
- * then unsure ones with objects that were seen until now and found nothing; only confident boxes make new objects. Used by
- * sltrack and slpostprocess.
+ * Tracks objects from frame to frame with ByteTrack (Y. Zhang et al., "ByteTrack: Multi-Object Tracking by Associating Every Detection
+ * Box", ECCV 2022). First, confident boxes are matched with all known objects. Then less confident boxes are matched with the remaining
+ * objects that were seen in the last frame. Only confident boxes make new objects. Used by sltrack and slpostprocess.
  *
- * Memory grows to the largest frame seen and is bounded, as is time, by SL_TRACK_MOST.
+ * Memory grows with the number of boxes in a frame. SL_TRACK_MOST bounds memory and time.
  */
 #ifndef SL_PREDICTIONS_TRACK_H
 #define SL_PREDICTIONS_TRACK_H
@@ -15,10 +14,10 @@
 
 G_BEGIN_DECLS
 
-/** Most boxes of a frame that are tracked, and twice as many objects, seen and lost. */
+/** Most tracked boxes of a frame. Twice as many objects, seen and lost, are kept. */
 #define SL_TRACK_MOST 256
 
-/** Coordinates beyond this are no box of a picture, in pixels. */
+/** Largest coordinate of a valid box, in pixels. */
 #define SL_TRACK_FARTHEST 1e6
 
 /**
@@ -26,7 +25,7 @@ G_BEGIN_DECLS
  * @high: confidence from which a box counts as found, 0..1
  * @low: confidence from which a box may continue an object, 0..1
  * @fresh: confidence from which a box may be a new object, 0..1; never below @high
- * @iou: lowest overlap of a confident box with where its object was expected, 0..1
+ * @iou: lowest overlap of a confident box with the expected box of its object, 0..1
  * @low_iou: the same for boxes below @high
  * @max_age: frames that an object may be unseen, at least 0
  * @min_hits: frames in a row an object is seen before it gets an id, at least 1; objects of the first frame get theirs at once
@@ -39,7 +38,8 @@ typedef struct
   gboolean per_class;
 } SlTrackSettings;
 
-/** ByteTrack's values; @fresh, which it has 0.1 above @high, is the same, so that whatever stays above @high gets an id. */
+/** ByteTrack's values, except @fresh. ByteTrack sets it 0.1 above @high. Here it equals @high, so that every object that stays above @high
+ *  gets an id. */
 extern const SlTrackSettings sl_track_defaults;
 
 /** A box; corners in pixels of the frame. @key: its class, any number. */
@@ -51,8 +51,8 @@ typedef struct
   gint32 label_id;
 } SlTrackBox;
 
-/** What a box is: @id of its object, from 1 on; 0 = none yet; SL_TRACK_UNSURE = too unsure, and no object's. @since: time of
- *  the frame in which the object was seen first. */
+/** The object of a box. @id: from 1 on; 0 = no id yet; SL_TRACK_UNSURE = too low confidence, and not matched. @since: time of the frame in
+ *  which the object was seen first. */
 typedef struct
 {
   gint32 id;
@@ -60,7 +60,7 @@ typedef struct
 } SlTrackMatch;
 #define SL_TRACK_UNSURE (-1)
 
-/** An object that nobody looked for in this frame, where it should be by now. */
+/** The expected position of an object in a frame on which no model ran. */
 typedef struct
 {
   SlTrackBox box;
@@ -76,16 +76,16 @@ void sl_tracker_reset (SlTracker *tracker);
 /** sl_tracker_next_id, sl_tracker_set_next_id: id of the next new object, at least 1, so that ids can go on where another tracker's ended. */
 gint32 sl_tracker_next_id (const SlTracker *tracker);
 void sl_tracker_set_next_id (SlTracker *tracker, gint32 next_id);
-/** sl_tracker_configure: from the next frame on. */
+/** sl_tracker_configure: sets the settings, from the next frame on. */
 void sl_tracker_configure (SlTracker *tracker, const SlTrackSettings *settings);
-/** sl_tracker_update: @n boxes of a frame, @steps frames (at least 1) after the last, at @time. Boxes that are not finite, have no
- *  area, lie beyond SL_TRACK_FARTHEST or come after the first SL_TRACK_MOST get id 0 and are forgotten. */
+/** sl_tracker_update: matches the @n boxes of a frame at @time, @steps frames (at least 1) after the last one. Boxes that are not finite,
+ *  have no area, lie beyond SL_TRACK_FARTHEST or come after the first SL_TRACK_MOST get id 0 and are not tracked. */
 void sl_tracker_update (SlTracker *tracker, const SlTrackBox *boxes, guint n, guint steps, guint64 time, SlTrackMatch *matches);
-/** sl_tracker_skip: a frame that nobody looked at. */
+/** sl_tracker_skip: moves @steps frames on, to a frame on which no model ran. */
 void sl_tracker_skip (SlTracker *tracker, guint steps);
-/** sl_tracker_expect: objects with an id that were seen in the last update, at most @room. Returns how many. */
+/** sl_tracker_expect: writes the objects with an id that were seen in the last update to @out, at most @room. Returns their number. */
 guint sl_tracker_expect (const SlTracker *tracker, SlTracked *out, guint room);
-/** sl_tracker_size: objects known, for tests: never above 2 * SL_TRACK_MOST. */
+/** sl_tracker_size: number of known objects, for tests: never above 2 * SL_TRACK_MOST. */
 guint sl_tracker_size (const SlTracker *tracker);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlTracker, sl_tracker_free)

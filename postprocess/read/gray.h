@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Gray pictures of one byte a pixel: parts of a frame as readers of codes want them, cut out, turned and enlarged.
+ * Gray pictures of one byte per pixel: parts of a frame, cropped, turned and enlarged for the readers of codes.
  */
 #ifndef SL_READ_GRAY_H
 #define SL_READ_GRAY_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Door: other folders may include this header. */
 /*
- * The brightness in a picture of any format that the preprocessor takes.
+ * Access to the brightness of a picture in any format that the preprocessor takes.
  */
 #ifndef SL_READ_LUMA_H
 #define SL_READ_LUMA_H
@@ -11,7 +11,7 @@
 
 G_BEGIN_DECLS
 
-/** sl_luma_of: where the brightness of @image, of @info, lies; valid as long as the image is. */
+/** sl_luma_of: where the brightness of @image with the format @info lies in memory. Valid while the image is valid. */
 SlLuma sl_luma_of (const SlImageInfo *info, const SlImage *image);
 
 G_END_DECLS

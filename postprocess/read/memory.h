@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Door: other folders may include this header. */
 /*
- * What was read of objects that are followed from frame to frame, so that each is read once: by the ids of their tracks.
+ * Remembers the codes of tracked objects by their track ids, so that each object is read only once.
  */
 #ifndef SL_READ_MEMORY_H
 #define SL_READ_MEMORY_H
@@ -10,18 +10,18 @@
 
 G_BEGIN_DECLS
 
-/** @tries: after which an object that does not read is tried rarely; @interval: then, frames from one try to the next, 0 = no more;
- *  @again: frames after which one that was read is read again, 0 = never. */
+/** @tries: failed tries after which an object is tried rarely; @interval: frames between the rare tries, 0 = no more tries;
+ *  @again: frames after which an object that was read is read again, 0 = never. */
 typedef struct
 {
   guint tries, interval, again;
 } SlReadPatience;
 
-/** A track; @code: (nullable): what was read last, its corners in 0..1 of the object's box; @counts, @repeats: for who asks. */
+/** A track. @code: (nullable): the code that was read last, its corners in 0..1 of the object's box; @counts, @repeats: for the caller. */
 typedef struct
 {
-  guint64 seen, next; /* frames: the last one with it, and the next one in which to try */
-  guint tries;        /* since it was last read */
+  guint64 seen, next; /* frame numbers: the last frame with the track, and the frame of the next try */
+  guint tries;        /* since the last successful read */
   SlReadCode *code;
   gboolean counts, repeats;
 } SlReadTrack;
@@ -33,7 +33,7 @@ SlReadMemory *sl_read_memory_new (void);
 void sl_read_memory_free (SlReadMemory *memory);
 /** sl_read_memory_reset: forgets all tracks, as after a seek. */
 void sl_read_memory_reset (SlReadMemory *memory);
-/** sl_read_memory_next: the next frame: tracks that were not seen for long are forgotten. */
+/** sl_read_memory_next: begins the next frame. Tracks that were not seen for a long time are forgotten. */
 void sl_read_memory_next (SlReadMemory *memory);
 /** sl_read_memory_track: (transfer none): the track of @id, which is in this frame; valid until the next one. */
 SlReadTrack *sl_read_memory_track (SlReadMemory *memory, gint32 id);
@@ -41,7 +41,7 @@ SlReadTrack *sl_read_memory_track (SlReadMemory *memory, gint32 id);
 gboolean sl_read_memory_is_due (const SlReadMemory *memory, const SlReadTrack *track);
 /** sl_read_memory_note: a try of @track has ended, with @code (nullable), which is copied. */
 void sl_read_memory_note (SlReadMemory *memory, SlReadTrack *track, const SlReadCode *code, const SlReadPatience *patience);
-/** sl_read_memory_note_late: a try of @track took all of the time that there was: others come first, for an interval. */
+/** sl_read_memory_note_late: a try of @track used all the time of the frame. Other tracks come first for one interval. */
 void sl_read_memory_note_late (SlReadMemory *memory, SlReadTrack *track, const SlReadPatience *patience);
 
 G_END_DECLS

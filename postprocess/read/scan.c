@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The table of readers, and the thread that they run on. Picture and code belong to the thread while it is busy, else to whoever calls. A
- * thread that is busy when it is no longer wanted is left alone, and frees all at its end.
+ * The table of readers, and the thread that they run on. The thread owns picture and code while it is busy; else the caller owns them. A
+ * thread that is busy when its owner frees it is left to run, and frees everything at its end.
  */
 #include "config.h"
 #include "postprocess/read/scan.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A reader on a thread of its own, so that whoever waits for it can stop waiting: libraries that read codes know no time limit.
+ * Runs a reader on a thread of its own, so that the caller can stop waiting for it: libraries that read codes have no time limit.
  */
 #ifndef SL_READ_SCAN_H
 #define SL_READ_SCAN_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Whether EAN and UPC codes were read right. Their check digit lets one wrong reading of ten pass, and bars that are blurred or bent are read
- * wrong alike on many lines; so a text counts as checked when readers agree on it.
+ * Decides whether an EAN or UPC code was read correctly. Their check digit accepts one of ten wrong readings. Blurred or bent bars give the
+ * same wrong reading on many lines. So a text counts as checked only when readers agree on it.
  */
 #ifndef SL_READ_VOTES_H
 #define SL_READ_VOTES_H

@@ -20,7 +20,7 @@
 #define MIN_INSIDE 0.25
 #define GRAY zbar_fourcc ('Y', '8', '0', '0')
 
-/* Symbologies, and what of them is said; add-ons of EAN are none. */
+/* Symbologies and their names. Add-ons of EAN are not reported as codes. */
 static const struct
 {
   zbar_symbol_type_t type;

@@ -57,7 +57,7 @@ copy_properties (GstElement *from, GstElement *to)
   }
 }
 
-/* What comes from other branches is zeros in a trial, unless it has a first value. A model that cannot be loaded was told of before. */
+/* In a trial, inputs from other branches are zeros, unless they have a first value. A model that cannot be loaded was reported before. */
 static void
 fix_branches (GstElement *infer, GstElement *trial)
 {

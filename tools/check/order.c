@@ -8,7 +8,7 @@
 #include "postprocess/analyze/regions.h"
 #include "tools/check/findings.h"
 
-/* Of an element that makes predictions; what it has is told of by frames. */
+/* Whether @element makes predictions. Its objects are reported by the metas of its frames. */
 static gboolean
 is_model (GstElement *element)
 {

@@ -154,7 +154,7 @@ read_item (Reading *r, const char *name_key, gboolean sized, Item *item)
   return sl_json_reader_fail (reader, sized ? "a picture without id, file_name, width or height" : "a category without id or name");
 }
 
-/* Takes up @id for the index @index of what is called @what. */
+/* Stores that @id belongs to the index @index. @what names the kind of entry in errors. */
 static gboolean
 take_id (Reading *r, GHashTable *ids, gint64 id, guint index, const char *what)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Pictures and what is true of them, in the words of the data set: which classes of a model these are is the model's matter.
+ * Pictures and their labels, with the class names of the data set. The evaluated model maps these names to its classes.
  */
 #ifndef SL_TOOLS_EVAL_DATASET_H
 #define SL_TOOLS_EVAL_DATASET_H

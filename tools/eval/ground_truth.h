@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What is true of a picture: objects with boxes, and masks and keypoints where the data set has them.
+ * The labels of a picture: objects with boxes, and masks and keypoints where the data set has them.
  */
 #ifndef SL_TOOLS_EVAL_GROUND_TRUTH_H
 #define SL_TOOLS_EVAL_GROUND_TRUTH_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Door: other folders may include this header. */
 /*
- * How far two maps of classes are the same: intersection over union of each class, over all pictures.
+ * Compares two maps of classes: intersection over union of each class, over all pictures.
  */
 #ifndef SL_EVALUATE_CELLS_H
 #define SL_EVALUATE_CELLS_H
@@ -10,10 +10,11 @@
 
 G_BEGIN_DECLS
 
-/** What a pixel is where nothing is known: of the truth, it does not count; of what was found, it is wrong. */
+/** The class of an unknown pixel. In the labels, such a pixel does not count; in the prediction, it counts as wrong. */
 #define SL_CELL_VOID 255
 
-/** SlCellFigures: of a class: pixels that are it, that were taken for it, and both; @iou: 0..1, not a number without any of them. */
+/** SlCellFigures: figures of a class. @truths: pixels with this class in the labels; @found: pixels with this class in the prediction;
+ *  @both: pixels with this class in both; @iou: 0..1, NaN without such pixels. */
 typedef struct
 {
   gint32 label;
@@ -21,15 +22,15 @@ typedef struct
   gdouble iou;
 } SlCellFigures;
 
-/** SlCellScore: pixels, by class. Zeroed at first. */
+/** SlCellScore: numbers of pixels for each class. The caller zeroes it first. */
 typedef struct
 {
   guint64 truths[256], found[256], both[256];
 } SlCellScore;
 
 void sl_cell_score_add (SlCellScore *score, const guint8 *truth, const guint8 *found, gsize n);
-/** sl_cell_score_figures: (transfer full) (element-type SlCellFigures): of each class that is true or was found, by number; @mean: over them,
- *  with all their pixels, its label -1; @right: share of the pixels that are right, not a number without any. */
+/** sl_cell_score_figures: (transfer full) (element-type SlCellFigures): figures of each class in the labels or in the prediction, sorted by
+ *  class number. @mean: their mean, with the sums of their pixels, label -1; @right: share of correct pixels, NaN without pixels. */
 GArray *sl_cell_score_figures (const SlCellScore *score, SlCellFigures *mean, gdouble *right);
 
 G_END_DECLS

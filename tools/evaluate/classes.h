@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Door: other folders may include this header. */
 /*
- * How often the class of a picture is the first, or among the first five, that a model names.
+ * Top-1 and top-5 accuracy of picture classes.
  */
 #ifndef SL_EVALUATE_CLASSES_H
 #define SL_EVALUATE_CLASSES_H
@@ -10,19 +10,19 @@
 
 G_BEGIN_DECLS
 
-/** Classes of a picture that count. */
+/** Most predicted classes of a picture that count. */
 #define SL_CLASS_SCORE_BEST 5
-/** What a model said that named no class. */
+/** The guess of a model that predicted no class. */
 #define SL_CLASS_SCORE_NONE (-1)
 
-/** SlClassFigures: @right, @near: pictures whose class came first, or among the first five. */
+/** SlClassFigures: @right, @near: number of pictures whose class was predicted first, or among the first five. */
 typedef struct
 {
   gint32 label;
   guint pictures, right, near;
 } SlClassFigures;
 
-/** SlConfusion: @pictures of class @truth that were taken for @guess. */
+/** SlConfusion: number of @pictures of class @truth for which @guess was predicted. */
 typedef struct
 {
   gint32 truth, guess;
@@ -33,10 +33,10 @@ typedef struct _SlClassScore SlClassScore;
 
 SlClassScore *sl_class_score_new (void);
 void sl_class_score_free (SlClassScore *score);
-/** sl_class_score_add: a picture of class @truth, and the @n classes that the model named, best first. */
+/** sl_class_score_add: adds a picture of class @truth, and the @n classes that the model predicted, best first. */
 void sl_class_score_add (SlClassScore *score, gint32 truth, const gint32 *best, guint n);
-/** sl_class_score_figures: (transfer full) (element-type SlClassFigures): of each class that has pictures, the worst first; @all: of all
- *  pictures, its label -1. */
+/** sl_class_score_figures: (transfer full) (element-type SlClassFigures): figures of each class that has pictures, the worst first. @all:
+ *  figures of all pictures, label -1. */
 GArray *sl_class_score_figures (SlClassScore *score, SlClassFigures *all);
 /** sl_class_score_confusions: (transfer full) (element-type SlConfusion): the most frequent first. */
 GArray *sl_class_score_confusions (SlClassScore *score);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Door: other folders may include this header. */
 /*
- * How far two objects are the same, as pycocotools computes it: boxes by intersection over union, keypoints by their similarity (OKS).
+ * The overlap of two objects, computed as in pycocotools: intersection over union of boxes, and object keypoint similarity (OKS).
  */
 #ifndef SL_EVALUATE_OVERLAP_H
 #define SL_EVALUATE_OVERLAP_H
@@ -10,7 +10,7 @@
 
 G_BEGIN_DECLS
 
-/** Keypoints of COCO's persons: similarity is known for these alone. */
+/** Keypoints of COCO's persons. The similarity is defined only for these. */
 #define SL_EVAL_POINTS 17
 
 /** SlEvalBox: @x_min, @y_min, @x_max, @y_max: finite, in any unit that both boxes share. */
@@ -19,7 +19,7 @@ typedef struct
   gdouble x_min, y_min, x_max, y_max;
 } SlEvalBox;
 
-/** SlEvalPoint: in pixels; @visible: of a true point: whether it was labelled. */
+/** SlEvalPoint: a point in pixels. @visible: only of a true point: whether it was labelled. */
 typedef struct
 {
   gdouble x, y;
@@ -27,10 +27,11 @@ typedef struct
 } SlEvalPoint;
 
 gdouble sl_eval_box_area (const SlEvalBox *box);
-/** sl_eval_box_overlap: intersection over union; with @crowd over the area of @found, because a crowd is larger than who is in it. */
+/** sl_eval_box_overlap: intersection over union. With @crowd, intersection over the area of @found, because a crowd is larger than one
+ *  object. */
 gdouble sl_eval_box_overlap (const SlEvalBox *found, const SlEvalBox *truth, gboolean crowd);
-/** sl_eval_point_overlap: object keypoint similarity of SL_EVAL_POINTS points each. @area: of the true object; @box: its box, around which
- *  points are looked for where none is labelled. */
+/** sl_eval_point_overlap: object keypoint similarity of SL_EVAL_POINTS points each. @area: area of the true object; @box: its box, which is
+ *  used where no point is labelled: found points near it count. */
 gdouble sl_eval_point_overlap (const SlEvalPoint *found, const SlEvalPoint *truth, const SlEvalBox *box, gdouble area);
 
 G_END_DECLS

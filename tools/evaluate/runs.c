@@ -58,7 +58,7 @@ changes_new (void)
   return g_array_new (FALSE, FALSE, sizeof (guint32));
 }
 
-/* Positions come in rising order; two changes at one are none, and one behind the last of @pixels changes nothing. */
+/* Positions come in rising order. Two changes at the same position cancel. A change behind the last of @pixels has no effect. */
 static void
 change (GArray *changes, guint32 pixels, guint32 at)
 {

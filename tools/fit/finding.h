@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What was found: readings in the order of their scores, and how sure that is. */
+/* The finding: readings in the order of their scores, and how certain the best one is. */
 #ifndef SL_TOOLS_FIT_FINDING_H
 #define SL_TOOLS_FIT_FINDING_H
 

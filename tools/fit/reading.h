@@ -28,7 +28,7 @@ typedef struct
   SlColour colour;
   SlFit fit;
   gdouble score;
-  gdouble truth;    /* the share of what is true that was found; NAN = nothing says what is true */
+  gdouble truth;    /* the share of the labelled objects that was found; NAN = no labels */
   GArray *score_of; /* of gdouble */
 } SlReading;
 

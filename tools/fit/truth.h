@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* How much of what is true of labelled pictures a model finds with a reading. */
+/* The share of the labels of pictures that a model finds with a reading. */
 #ifndef SL_TOOLS_FIT_TRUTH_H
 #define SL_TOOLS_FIT_TRUTH_H
 

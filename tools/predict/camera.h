@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * slcamera as a source of `sightline predict`: what it says in the program's words.
+ * slcamera as a source of `sightline predict`: converts its messages to messages of the program.
  */
 #ifndef SL_TOOLS_PREDICT_CAMERA_H
 #define SL_TOOLS_PREDICT_CAMERA_H

@@ -35,7 +35,7 @@ struct _SlDrawer
   GstElement *pipeline, *source, *sink;
 };
 
-/* Index into kinds; -1 for an ending that is none of these; pictures are PNG where there is no ending. */
+/* Index into kinds; -1 for an unknown ending. Pictures are PNG where there is no ending. */
 static int
 kind_of (const char *path)
 {
@@ -174,7 +174,7 @@ is_special (const char *path)
   return g_stat (path, &status) == 0 && !S_ISREG (status.st_mode);
 }
 
-/* What is no regular file, such as /dev/stdout or a pipe, is written to. */
+/* A path that is not a regular file, such as /dev/stdout or a pipe, is written to and not replaced. */
 static gboolean
 write_file (const char *path, const guint8 *data, gsize size, GError **error)
 {

@@ -42,7 +42,7 @@ input_free (gpointer data)
   g_free (input);
 }
 
-/* Devices of Video4Linux go by their names, so that one that is unplugged is told of as a camera. */
+/* Devices of Video4Linux are recognised by their names, so that an unplugged one is reported as a camera. */
 static gboolean
 is_camera (const char *text)
 {

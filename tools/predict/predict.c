@@ -116,7 +116,8 @@ predict_frame (Run *run, GstSample *frame, const SlInput *input, SlPredictionVie
   return check_place (run, error) && sl_drawer_write (run->drawer, sl_frame_predictor_result (run->predictor), moving, error);
 }
 
-/* As a file has it, in which no two files may have one name: what is no line of text is written as its URI. */
+/* The name that is written to a file. Two inputs must not share a name there, so a name that is not a line of text is written as its
+ * URI. */
 static const char *
 written_name (const Run *run, const SlInput *input)
 {

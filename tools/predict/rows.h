@@ -20,7 +20,7 @@ typedef struct
   guint index, rows;
 } SlRowPlace;
 
-/** sl_rows_append: all rows of @prediction. FALSE with @error set where it has what is no object and no label. */
+/** sl_rows_append: appends all rows of @prediction. FALSE with @error set where it has results other than objects and labels. */
 gboolean sl_rows_append (GString *out, const SlPredictionView *prediction, GError **error);
 /** sl_rows_append_text: one value, quoted where it has to be. It is one line: control characters are written as spaces. */
 void sl_rows_append_text (GString *out, const char *text);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What the process that decodes does.
+ * The decoder process: the main loop that decodes frames for `sightline predict`.
  */
 #ifndef SL_TOOLS_PREDICT_SERVER_H
 #define SL_TOOLS_PREDICT_SERVER_H

@@ -18,7 +18,7 @@
 #define CAMERA_PATIENCE (2 * G_USEC_PER_SEC)
 /* How long a camera, a pipe or a network may send nothing; a camera that starts anew takes less. Seconds. */
 #define MAX_SILENCE 60
-/* Of a video. A day at 25 frames a second has fewer; and nobody waits for longer. */
+/* The most frames and microseconds of a video. A day at 25 frames a second has fewer frames. */
 #define MAX_FRAMES 2500000
 #define MAX_TIME (3600 * (gint64) G_USEC_PER_SEC)
 /* What all frames together may take. */
@@ -100,7 +100,8 @@ is_enough (const Recording *r)
   return !r->camera && (r->seen == MAX_FRAMES || g_get_monotonic_time () - r->started > MAX_TIME);
 }
 
-/* (transfer full) (nullable): as sl_decoder_client_next(), which waits for what is no file as long as it takes: this one does not. */
+/* (transfer full) (nullable): as sl_decoder_client_next(), with a time limit. That function waits without a limit where the input is not a
+ * file. */
 static GstSample *
 next_frame (const Recording *r, SlDecoderClient *source, GError **error)
 {

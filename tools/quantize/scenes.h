@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Which frames of a camera show something else than those before: a scene that stands still is no hundred pictures.
+ * Finds the frames of a camera that show a new scene: many frames of a scene that does not change count as one picture.
  */
 #ifndef SL_TOOLS_QUANTIZE_SCENES_H
 #define SL_TOOLS_QUANTIZE_SCENES_H

@@ -7,7 +7,7 @@
 #include "tools/run/log.h"
 #include "tools/run/notify.h"
 
-/* For black boxes that are being written when all else has ended, and what a service manager is told of it. */
+/* The time for black boxes that are still being written when everything else has ended, and the state that a service manager gets then. */
 #define FINISH_SECONDS 60
 #define FINISH_STATE "EXTEND_TIMEOUT_USEC=" G_STRINGIFY (FINISH_SECONDS) "000000\nSTATUS=writing black boxes"
 

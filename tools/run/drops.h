@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Frames that elements of a running pipeline dropped, by reason. slpredict's own are not among them, nor those of cameras' connections.
+ * Counts the frames that elements of a running pipeline dropped, by reason. Drops of slpredict and of camera connections are not included.
  */
 #ifndef SL_TOOLS_RUN_DROPS_H
 #define SL_TOOLS_RUN_DROPS_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What running pipelines do and cost, measured: for the table of --stats and for whoever asks over HTTP.
+ * Measures the frame counts and the costs of running pipelines, for the table of --stats and for HTTP clients.
  */
 #ifndef SL_TOOLS_RUN_FIGURES_H
 #define SL_TOOLS_RUN_FIGURES_H

@@ -25,7 +25,7 @@ void sl_manager_tell (SlManager *manager, const char *state);
 void sl_manager_tell_rest (SlManager *manager);
 void sl_manager_clear (SlManager *manager);
 
-/** sl_notify_watchdog_interval: microseconds between two WATCHDOG=1, half of $WATCHDOG_USEC; 0 when nobody waits for them. */
+/** sl_notify_watchdog_interval: microseconds between two WATCHDOG=1, half of $WATCHDOG_USEC; 0 without a watchdog. */
 guint64 sl_notify_watchdog_interval (void);
 
 G_END_DECLS

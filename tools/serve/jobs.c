@@ -115,7 +115,7 @@ new_job (SlServeWorker *worker, const SlServeSettings *settings, gboolean first,
   return job;
 }
 
-/* The answer cannot be sent: whoever asked is told why. */
+/* The answer cannot be sent: the client gets the reason. */
 static void
 refuse_answer (SlServeWorker *worker, const SlWork *work, gint sent, gsize size)
 {
@@ -187,7 +187,7 @@ answer_work (SlServeWorker *worker, SlWork *work, void *const *outputs, const ch
   g_mutex_unlock (&worker->lock);
 }
 
-/* By itself, unless nobody waits for it any more. */
+/* Computes one request alone, unless its client no longer waits for it. */
 static void
 compute_one (SlServeWorker *worker, Bench *bench, SlWork *work)
 {
@@ -234,8 +234,8 @@ take (SlServeWorker *worker, GList *link)
   return work;
 }
 
-/* Under the lock: the oldest request, and others for its model where so many are faster at once. Returns how many; those for whose answer nobody waits
- * any more are let go. */
+/* Called under the lock. Takes the oldest request, and more requests for its model where a batch is faster. Returns their number. Requests
+ * whose clients no longer wait are dropped. */
 static guint
 take_works (Job *job, SlWork **works)
 {

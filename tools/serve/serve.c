@@ -33,7 +33,7 @@ typedef struct
   gboolean replace, json;
 } Options;
 
-/* What is told of the worker, to whom. */
+/* What is reported about the worker, and the receivers. */
 typedef struct
 {
   SlManager manager;

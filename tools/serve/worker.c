@@ -25,7 +25,7 @@
 #define RETRY_MAX_MS 15000
 /* Of a packet beside the tensors. */
 #define PACKET_ROOM 65536
-/* Messages of a kind about requests that are none. */
+/* The most messages of one kind about invalid requests. */
 #define MAX_COMPLAINTS 20
 
 /* Messages of strangers about themselves: some are told, so that a flood fills no log. */
@@ -159,7 +159,7 @@ marker_came (SlServeWorker *self, guint64 marker)
     g_cond_broadcast (&self->changed);
   }
   if (joins)
-    set_shares (self, TRUE); /* first, so that whoever sees the contract finds somebody who works */
+    set_shares (self, TRUE); /* first, so that a client that sees the contract finds a worker */
   g_mutex_unlock (&self->lock);
   if (!joins)
     return;
@@ -242,7 +242,7 @@ sl_serve_answer (SlServeWorker *self, const char *response, const void *correlat
                                                         .correlation_size = correlation_size });
 }
 
-/* Whoever asks for the impossible is told so, where that may be told. */
+/* The client of a request that cannot be served gets the reason, where a reply may be sent. */
 static void
 refuse (SlServeWorker *self, SlServedModel *served, const SlBrokerMessage *message, const char *sentence, gboolean of_encoding)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What a worker's parts share: the broker's side (worker.c), the computing threads (jobs.c), and what is told of both (report.c).
+ * Shared by the parts of a worker: the broker's side (worker.c), the computing threads (jobs.c) and the reports about both (report.c).
  */
 #ifndef SL_TOOLS_SERVE_WORKER_PRIVATE_H
 #define SL_TOOLS_SERVE_WORKER_PRIVATE_H
@@ -11,7 +11,7 @@ G_BEGIN_DECLS
 
 typedef struct _SlServeJobs SlServeJobs;
 
-/** Shared by its owner and the connection's thread, which may be in a call when the owner lets go of it. */
+/** Shared by its owner and the connection's thread. The thread may be inside a call when the owner drops its reference. */
 struct _SlServeWorker
 {
   gatomicrefcount refs;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * sightline-zxing: reads codes with zxing-cpp for slread, in a process of its own: distributions build that library with its assertions, and
- * some pictures make them fail. Whoever asks is none the worse then, nor of a picture that takes for ever. Standard input is a socket
- * (postprocess/read/zxing/protocol.h); the program ends with it.
+ * sightline-zxing: reads codes with zxing-cpp for slread, in a process of its own. Distributions build that library with its assertions,
+ * and some pictures make them fail. A failed assertion or an endless scan then does not harm the process of slread. Standard input is a
+ * socket (postprocess/read/zxing/protocol.h); the program ends when it is closed.
  */
 #include <signal.h>
 #include <sys/prctl.h>
@@ -37,7 +37,7 @@ main (void)
   SlGray picture = { 0 };
   SlZxing *zxing = sl_zxing_new ();
   prctl (PR_SET_DUMPABLE, 0); /* frames are in memory, and no core file is of use */
-  signal (SIGINT, SIG_IGN);   /* of a terminal: whoever asks ends first */
+  signal (SIGINT, SIG_IGN);   /* from a terminal: the parent process ends first */
   while (zxing != NULL && serve (zxing, &picture))
     ;
   sl_gray_clear (&picture);

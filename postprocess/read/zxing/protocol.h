@@ -47,8 +47,8 @@ typedef struct
   double corners[4][2];
 } SlZxingAnswer;
 
-/** sl_zxing_send: FALSE where nobody is there any more, or not all was taken at @deadline, in the microseconds of g_get_monotonic_time();
- *  -1 = it waits for ever. */
+/** sl_zxing_send: FALSE when the peer is gone, or when not all bytes were taken at @deadline, in microseconds of g_get_monotonic_time();
+ *  -1 = it waits without a limit. */
 gboolean sl_zxing_send (int socket, const void *data, gsize size, gint64 deadline);
 /** sl_zxing_receive: FALSE at the end of the socket, or where not all was there at @deadline, as in sl_zxing_send(). */
 gboolean sl_zxing_receive (int socket, void *data, gsize size, gint64 deadline);

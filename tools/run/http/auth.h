@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Who may ask. Fixed once made.
+ * Decides which clients may send requests. Immutable.
  */
 #ifndef SL_TOOLS_RUN_HTTP_AUTH_H
 #define SL_TOOLS_RUN_HTTP_AUTH_H

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Passwords of one client are looked at one by one, and after a wrong one none of that client's is for a while: what a guess costs is not less for a
- * client that does not wait for its answer, or that has many connections. Other clients do not wait for it. The server's thread.
+ * Checks the passwords of one client one by one. After a wrong password, that client's next passwords are not checked for a while. So a
+ * client cannot guess faster without waiting for answers or with many connections. Other clients are not delayed. Runs in the server's
+ * thread.
  */
 #ifndef SL_TOOLS_RUN_HTTP_AUTH_THROTTLE_H
 #define SL_TOOLS_RUN_HTTP_AUTH_THROTTLE_H
@@ -29,7 +30,7 @@ void sl_auth_throttle_free (SlAuthThrottle *turns);
 gboolean sl_auth_throttle_take (SlAuthThrottle *turns, SoupServerMessage *message, const char *path, GHashTable *query);
 /** sl_auth_throttle_delay: the password of @message, whose turn it is, was wrong. */
 void sl_auth_throttle_delay (SlAuthThrottle *turns, SoupServerMessage *message);
-/** sl_auth_throttle_expire: lets go of those whose connection has ended; to be called some times a second. */
+/** sl_auth_throttle_expire: removes the messages whose connection has ended. Call it some times a second. */
 void sl_auth_throttle_expire (SlAuthThrottle *turns);
 
 G_END_DECLS

@@ -317,7 +317,7 @@ send_predictions (SlChannel *channel, gint64 now)
   return waits ? channel->predicted + PREDICTION_INTERVAL : -1;
 }
 
-/* Asks for a frame when it is time. Returns when it will be, -1 when nobody waits for one. */
+/* Asks for a frame when it is due. Returns the time when the next one is due, -1 when no client waits for a frame. */
 static gint64
 ask_for_frame (SlChannel *channel, gint64 now)
 {

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A connection is known by the object of its remote address, which libsoup gives back with each message, and which goes when libsoup has
- * let go of the connection. It is ended by shutting its socket down: whoever reads or writes there then finds out, and lets it go.
+ * A connection is identified by the object of its remote address. libsoup gives this object with each message, and frees it after the
+ * connection. A connection is ended by shutting its socket down: its reader or writer then gets an error, and closes it.
  *
- * A TLS handshake occupies a thread of the few that GLib has for all of a program. So none begins before its client has said something,
- * there are some at once and the others wait for these, and one that takes long is ended, earlier while others wait. The client with the fewest
- * handshakes is next, with its newest connection: it is the likeliest to go on. libsoup gets connections that have it behind them.
+ * A TLS handshake occupies one of the few threads that GLib has for the whole program. So no handshake begins before its client has sent
+ * data. Only some handshakes run at once; the others wait. A handshake that takes long is ended, earlier while others wait. The client with
+ * the fewest handshakes is next, with its newest connection, which is the likeliest to succeed. libsoup gets connections after their
+ * handshake.
  */
 #include "tools/run/http/connections.h"
 
