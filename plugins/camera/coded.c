@@ -170,7 +170,7 @@ read_avc_sets (const GstStructure *structure, SlFrameNumbers *numbers)
   for (guint list = 0; list < 2 && at < map.size; list++) {
     guint left = map.data[at++] & (list == 0 ? 31u : 255u);
     for (gsize size; left > 0 && at + 2 < map.size; left--, at += size) {
-      size = MIN ((gsize) GST_READ_UINT16_BE (map.data + at), map.size - at - 2);
+      size = MIN ((gsize) sl_be16 (map.data + at), map.size - at - 2);
       at += 2;
       if (size > 0)
         (list == 0 ? sl_frame_numbers_sps : sl_frame_numbers_pps) (numbers, map.data + at + 1, size - 1);

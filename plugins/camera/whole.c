@@ -10,6 +10,7 @@
 
 #include <gst/video/video.h>
 
+#include "plugins/camera/bits.h"
 #include "plugins/camera/coded.h"
 #include "plugins/camera/limits.h"
 #include "plugins/report.h"
@@ -76,16 +77,14 @@ read_packet (const guint8 *bytes, gsize n, Packet *packet)
   if ((bytes[0] & 0x10) != 0) { /* an extension */
     if (n < at + 4)
       return FALSE;
-    at += 4 + 4 * GST_READ_UINT16_BE (bytes + at + 2);
+    at += 4 + 4 * sl_be16 (bytes + at + 2);
   }
   const gsize padding = (bytes[0] & 0x20) != 0 ? bytes[n - 1] : 0;
   if (at + padding > n)
     return FALSE;
-  *packet = (Packet){ .number = GST_READ_UINT16_BE (bytes + 2),
-                      .time = GST_READ_UINT32_BE (bytes + 4),
-                      .last = (bytes[1] & 0x80) != 0,
-                      .payload = bytes + at,
-                      .n = n - at - padding };
+  *packet = (Packet){
+    .number = sl_be16 (bytes + 2), .time = sl_be32 (bytes + 4), .last = (bytes[1] & 0x80) != 0, .payload = bytes + at, .n = n - at - padding
+  };
   return TRUE;
 }
 

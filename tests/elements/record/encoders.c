@@ -39,10 +39,10 @@ assert_times (const GstStructure *done, guint64 dropped)
   const char *at = strstr (notes, "\"at\":");
   g_assert_cmpuint (pictures->len, <=, 16);
   g_assert_cmpuint (pictures->len + dropped, >=, 10);
-  const guint first = number_of (pictures->pdata[0], 60);
+  const guint first = number_of (pictures->pdata[0], 40);
   g_assert_cmpuint (first, <=, 100);
   for (guint i = 0; i < pictures->len; i++) {
-    const guint number = number_of (pictures->pdata[i], 60);
+    const guint number = number_of (pictures->pdata[i], 40);
     g_assert_cmpuint (number, <=, 125);
     g_assert_cmpuint (GST_BUFFER_PTS (pictures->pdata[i]), ==, (number - first) * RECORD_FRAME);
   }
