@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What is told of objects that are moved by hand: events and times, ids that change, streams that jump, hostile boxes. */
+/* What the analyzer reports of objects that are moved by hand: events and times, ids that change, streams that jump, hostile boxes. */
 #include "postprocess/analyze/analyzer.h"
 
 #include <math.h>

@@ -203,7 +203,7 @@ script (Walk *walk, guint kind, SlRegionPoint a, SlRegionPoint b, gboolean gauss
   g_assert_cmpint (ABS (sum), ==, kind == TURN || kind == AROUND ? 0 : 1);
 }
 
-/* 1,000 crossings, and half as many ways that are none. */
+/* 1,000 crossings, and half as many paths that do not cross. */
 static void
 cross_lines (gboolean gaussian)
 {

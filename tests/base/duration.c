@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Times as text, and texts that are none. */
+/* Times as text, and invalid texts. */
 #include "core/base/duration.h"
 
 static void

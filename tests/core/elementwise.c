@@ -369,7 +369,7 @@ test_pad (void)
   }
 }
 
-/* What is no number is neither more nor less than any other, and stays: of two by our own kernels, and of many. */
+/* A NaN is neither more nor less than any number, and stays: of two by our own kernels, and of many. */
 static void
 test_nan (void)
 {

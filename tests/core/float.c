@@ -414,7 +414,7 @@ test_transposed_infinite (void)
   }
 }
 
-/* What is no number in one pixel gets into the windows over that pixel alone, however many of a register's lanes a window leaves, and
+/* A NaN in one pixel gets into the windows over that pixel alone, however many of a register's lanes a window leaves, and
  * however windows are cut into tiles. */
 static void
 test_neighbours (gconstpointer data)
@@ -473,7 +473,7 @@ fill_nan (Check *check, guint input)
     values[i] = NAN;
 }
 
-/* No limit and no curve behind a layer makes a number of what is none. */
+/* No limit and no activation behind a layer makes a number of a NaN. */
 static void
 test_nan_layers (void)
 {

@@ -61,7 +61,7 @@ test_rows (void)
     }
 }
 
-/* What is no number makes its row none, and no other; nor do numbers that are far apart. */
+/* A NaN makes its own row NaN, and no other row; nor do numbers that are far apart. */
 static void
 test_ends (void)
 {

@@ -356,7 +356,7 @@ test_halves_range (void)
     g_test_skip ("this processor has no arithmetic of binary16 that is used");
 }
 
-/* What is no number, or infinite, is so for its own pixel alone. */
+/* A NaN or an infinite value stays in its own pixel. */
 static void
 test_neighbours (gconstpointer data)
 {

@@ -151,7 +151,7 @@ test_cells (void)
       }
 }
 
-/* What is no number in the first step reaches the last state. */
+/* A NaN in the first step reaches the last state. */
 static void
 test_nan (void)
 {

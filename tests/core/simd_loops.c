@@ -214,7 +214,7 @@ check_halves (const SlSimdLoops *loops)
   g_assert_cmphex (again[65533], ==, 7);
 }
 
-/* Halves to even, limits, and what is no number. */
+/* Halves to even, limits, and NaN. */
 static void
 check_round (const SlSimdLoops *loops, gsize n)
 {

@@ -297,7 +297,7 @@ test_no_folder (void)
   teardown (&f);
 }
 
-/* A disk that is full is told of with one warning. */
+/* A full disk gives one warning. */
 static void
 test_no_room (void)
 {

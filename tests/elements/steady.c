@@ -37,7 +37,7 @@ starts (const char *path, const char *name)
   return g_str_has_prefix (slash != NULL ? slash + 1 : path, name);
 }
 
-/* GLib and the C library allocate for whoever called them. */
+/* GLib and the C library allocate for their caller. */
 static gboolean
 is_servant (const char *path)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Labels files as they come: plain, numbered, with CRLF, marks, gaps; and everything that is none. */
+/* Labels files as they come: plain, numbered, with CRLF, marks, gaps; and files that are not labels. */
 #include "models/labels.h"
 
 #include <string.h>

@@ -142,7 +142,7 @@ test_small_floats (void)
                                          : (1 + mantissa / (double) (1u << m_bits)) * pow (2, (int) exponent - forms[f].bias);
       const gboolean top = forms[f].has_infinity && exponent == 31;
       const gboolean is_nan = forms[f].zero_only ? i == 0x80 : forms[f].type == 17 ? (i & 0x7f) == 0x7f : top && mantissa > 0;
-      const guint code = is_nan ? 0 : i; /* a sum that is no number differs between backends */
+      const guint code = is_nan ? 0 : i; /* a NaN sum differs between backends */
       codes[forms[f].bits == 4 ? i / 2 : i] = (guint8) (forms[f].bits == 4 && i % 2 ? codes[i / 2] | code << 4 : code);
       expected[i] = is_nan ? 0 : (i >> (forms[f].bits - 1) ? -0.5 : 0.5) * (top ? INFINITY : value);
       x[i] = 0;

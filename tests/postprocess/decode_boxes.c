@@ -328,7 +328,7 @@ test_yunet (void)
   g_assert_true (result->skeleton == &sl_skeleton_face);
 }
 
-/* Two cells of six: powers of the scores, a tangent, a sigmoid; and numbers that are none. */
+/* Two cells of six: powers of the scores, a tangent, a sigmoid; and NaN. */
 static void
 test_fastestdet (void)
 {

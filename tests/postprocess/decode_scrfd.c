@@ -172,7 +172,7 @@ test_form (gconstpointer data)
     g_free (s.data[i]);
 }
 
-/* Numbers that are none, scores beyond 1, and boxes without area. */
+/* NaN, scores beyond 1, and boxes without area. */
 static void
 test_broken (void)
 {

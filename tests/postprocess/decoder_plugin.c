@@ -113,7 +113,7 @@ test_wrong_numbers (void)
   g_assert_cmpuint (result->vector.n, ==, 0);
   g_assert_cmpuint (result->mask.width, ==, 0);
   result = run (decoding, 3);
-  g_assert_cmpuint (result->vector.n, ==, 0); /* a vector with a number that is none */
+  g_assert_cmpuint (result->vector.n, ==, 0); /* a vector with a NaN */
   g_assert_cmpuint (result->mask.width * result->mask.height, ==, 4);
   g_assert_cmpint (result->mask.background, ==, SL_NO_BACKGROUND);
   g_assert_cmpuint (run (decoding, 4)->vector.n, ==, 0);

@@ -148,7 +148,7 @@ take_objects (gpointer predictions)
   return (gpointer) sl_predictions_get_objects (predictions);
 }
 
-/* Lists are made when they are first asked for, once, whoever asks. */
+/* Lists are made when they are first asked for, once, for all callers. */
 static void
 test_lists_of_threads (void)
 {

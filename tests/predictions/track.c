@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Scenes whose objects are known by number: what each does is written down here, and the tracker must give each one id for
- * the whole scene. Then what is no scene: broken boxes, crowds, a hundred thousand frames.
+ * the whole scene. Then input that is not a scene: broken boxes, crowds, a hundred thousand frames.
  */
 #include <math.h>
 #include <string.h>

@@ -164,7 +164,7 @@ test_camera_count (const TestCamera *camera, const char *property)
   return n;
 }
 
-/* The model gives the mean of each channel: all pixels alike, it is that value, whoever computes it. */
+/* The model gives the mean of each channel: all pixels alike, it is that value, wherever it is computed. */
 void
 test_camera_push (const TestCamera *camera, guint i)
 {

@@ -13,7 +13,7 @@
 
 #define RUNS 5
 
-/* What a replay told of. */
+/* What a replay reported. */
 typedef struct
 {
   guint n, unfinished, failed;

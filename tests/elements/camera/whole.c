@@ -169,7 +169,7 @@ test_sets (gconstpointer data)
   }
 }
 
-/* What is no RTP, ends early, or never ends. */
+/* Data that is not RTP, ends early, or never ends. */
 static void
 test_noise (void)
 {

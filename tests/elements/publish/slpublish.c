@@ -246,7 +246,7 @@ test_errors (void)
   }
 }
 
-/* Graphs of pipelines, and whoever reads the properties, see no password. */
+/* Neither graphs of pipelines nor the readable properties show a password. */
 static void
 test_shown (void)
 {
