@@ -5,7 +5,7 @@ import os
 import re
 
 import harness
-from harness import data, model, png, run, work, write
+from harness import SANITIZED, Skip, data, model, png, run, work, write
 
 COLOURS = {"red": (200, 20, 10), "green": (10, 200, 20), "blue": (20, 10, 200)}
 LABELS = b"red\ngreen\nblue\n"
@@ -26,6 +26,8 @@ def fit(*args):
 
 def test_known_models():
     """What their makers say of their pixels: YOLOX takes bytes in BGR, NanoDet and torchvision ImageNet's values, FastestDet 0..1 in BGR."""
+    if SANITIZED:
+        raise Skip("models of megabytes, many times, with code that other tests run")
     pictures = [data("images", name) for name in ("bus.jpg", "dog.jpg", "cat_720p.jpg", "person.jpg", "grace_hopper.bmp")]
     for folder, name, values, colour in (("formats/models", "yolox_nano.onnx", "0..255", "BGR"), ("models", "nanodet_m.onnx", "ImageNet", "BGR"),
                                          ("formats/models", "mobilenetv2_dynq_s8.onnx", "ImageNet", "RGB"),

@@ -75,6 +75,8 @@ inflate_into (const GByteArray *from, guint8 *to, gsize wanted)
 {
   g_autoptr (GZlibDecompressor) inflater = g_zlib_decompressor_new (G_ZLIB_COMPRESSOR_FORMAT_ZLIB);
   gsize read = 0, written = 0;
+  if (from->len == 0) /* an array without bytes has no address */
+    return wanted == 0;
   while (written < wanted) {
     gsize in = 0, out = 0;
     const GConverterResult result = g_converter_convert (G_CONVERTER (inflater), from->data + read, from->len - read, to + written,

@@ -68,7 +68,8 @@ make_packet (const Packet *packet, guint picture, guint16 number, gboolean last)
 static GstHarness *
 open_whole (SlIntact *intact, const char *caps)
 {
-  GstHarness *harness = gst_harness_new_with_element (sl_camera_whole_new (intact, 1000), "sink", "src");
+  g_autoptr (GstElement) element = gst_object_ref_sink (sl_camera_whole_new (intact, 1000)); /* the harness has a reference of its own */
+  GstHarness *harness = gst_harness_new_with_element (element, "sink", "src");
   gst_harness_set_src_caps_str (harness, caps);
   return harness;
 }
