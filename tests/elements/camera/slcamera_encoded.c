@@ -201,7 +201,7 @@ test_file (gconstpointer data)
   const File *file = data;
   if (!has (file->elements))
     return;
-  char *path = test_text_file ("encoded", "");
+  g_autofree char *path = test_text_file ("encoded", "");
   write_file (path, file->make);
   g_autofree char *line =
     g_strdup_printf ("slcamera name=c uri=file://%s c.src ! appsink name=raw sync=false c.encoded ! appsink name=encoded "
@@ -235,7 +235,7 @@ test_loop (void)
   const File *file = &files[0];
   if (!has (file->elements))
     return;
-  char *path = test_text_file ("loop", "");
+  g_autofree char *path = test_text_file ("loop", "");
   write_file (path, file->make);
   g_autofree char *line =
     g_strdup_printf ("slcamera name=c loop=true uri=file://%s c.src ! fakesink c.encoded ! appsink name=encoded sync=false", path);
