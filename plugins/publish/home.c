@@ -138,12 +138,16 @@ sl_home_announce_device (const SlHome *home, gboolean picture, gboolean threshol
     announce_entity (home, &picture_entity, NULL, announce, user_data, "topic", pictures, NULL);
 }
 
+/* Between the beginning and the end there is a name: "zones/entered" is the zone "entered". */
 static guint
 find_count (const char *level)
 {
+  const gsize length = strlen (level);
   guint i = 0;
-  while (!g_str_has_prefix (level, counts[i].begin) || !g_str_has_suffix (level, counts[i].end))
-    i++; /* the last one has neither */
+  while (i + 1 < G_N_ELEMENTS (counts)
+         && (length <= strlen (counts[i].begin) + strlen (counts[i].end) || !g_str_has_prefix (level, counts[i].begin)
+             || !g_str_has_suffix (level, counts[i].end)))
+    i++;
   return i;
 }
 
