@@ -14,12 +14,12 @@ skip_codes (SlBits *bits, guint n)
 static void
 skip_scaling_list (SlBits *bits, guint n)
 {
-  gint last = 8, next = 8;
+  guint last = 8, next = 8;
   for (guint i = 0; i < n && bits->at / 8 < bits->n; i++) {
     if (next != 0) {
       const guint code = sl_bits_read_ue (bits);
-      const gint delta = (code & 1) != 0 ? (gint) (code / 2) + 1 : -(gint) (code / 2);
-      next = (last + delta + 256) & 255;
+      const guint delta = (code & 1) != 0 ? code / 2 + 1 : -(code / 2); /* of 256 values, so that none overflows */
+      next = (last + delta) & 255;
     }
     last = next == 0 ? last : next;
   }

@@ -257,6 +257,24 @@ test_pictures (void)
   }
 }
 
+/* Bits of the set: profile 100, number 0, a scaling list, frame numbers of 4 bits. A difference in that list may have 32 bits. */
+static void
+test_scaling_lists (void)
+{
+  static const char *const differences[] = { "1", "0000000000000000000000000000000100000000000000000000000000000000",
+                                             "0000000000000000000000000000000011111111" };
+  for (guint i = 0; i < G_N_ELEMENTS (differences); i++) {
+    g_autofree char *bits =
+      g_strconcat ("011001000000000000101000", "1010110", "11", differences[i], "1111111111111111111111111111111111111111", NULL);
+    guint8 bytes[32] = { 0 };
+    SlFrameNumbers numbers = { { 0 } };
+    for (guint b = 0; bits[b] != '\0'; b++)
+      bytes[b / 8] |= (guint8) ((bits[b] - '0') << (7 - b % 8));
+    sl_frame_numbers_sps (&numbers, bytes, strlen (bits) / 8);
+    g_assert_cmpuint (numbers.bits[0], <=, 16);
+  }
+}
+
 /* Of encoders: each fifth picture is a key frame, in both ways to write units. */
 static void
 test_encoders (void)
@@ -318,6 +336,7 @@ main (int argc, char **argv)
   }
   g_test_add_func ("/camera/whole/noise", test_noise);
   g_test_add_func ("/camera/coded/pictures", test_pictures);
+  g_test_add_func ("/camera/coded/scaling-lists", test_scaling_lists);
   g_test_add_func ("/camera/coded/encoders", test_encoders);
   return test_elements_run ();
 }
