@@ -16,6 +16,8 @@
 #include "plugins/report.h"
 
 #define RTP_HEADER 12
+/* A packet that is held takes about that much memory beside its bytes, so none counts as less. */
+#define PACKET_COST 256
 /* How long the first key frame is waited for here. Then the gate at the decoder knows more of the stream. */
 #define KEY_PATIENCE_US (12 * G_USEC_PER_SEC)
 
@@ -220,7 +222,7 @@ take_packet (SlCameraWhole *self, GstBuffer *buffer, const Packet *packet)
   if (!self->skipping) {
     self->held = self->held != NULL ? self->held : gst_buffer_list_new ();
     gst_buffer_list_add (self->held, gst_buffer_ref (buffer));
-    self->held_bytes += gst_buffer_get_size (buffer);
+    self->held_bytes += MAX (gst_buffer_get_size (buffer), PACKET_COST);
   }
   if (self->held_bytes > self->max_part_bytes) {
     g_autoptr (GError) error = sl_camera_part_error (self->max_part_bytes, self->held_bytes);

@@ -68,7 +68,7 @@ make_packet (const Packet *packet, guint picture, guint16 number, gboolean last)
 static GstHarness *
 open_whole (SlIntact *intact, const char *caps)
 {
-  g_autoptr (GstElement) element = gst_object_ref_sink (sl_camera_whole_new (intact, 1000)); /* the harness has a reference of its own */
+  g_autoptr (GstElement) element = gst_object_ref_sink (sl_camera_whole_new (intact, 2000)); /* the harness has a reference of its own */
   GstHarness *harness = gst_harness_new_with_element (element, "sink", "src");
   gst_harness_set_src_caps_str (harness, caps);
   return harness;
@@ -203,10 +203,28 @@ test_noise (void)
     if (message != NULL)
       gst_message_parse_error (message, &error, NULL);
     g_assert_true (error == NULL
-                   || strstr (error->message, "a picture of the stream: expected at most 1000 bytes (max-part-bytes), got 10") != NULL);
+                   || strstr (error->message, "a picture of the stream: expected at most 2000 bytes (max-part-bytes), got 20") != NULL);
     gst_element_set_bus (harness->element, NULL);
     gst_harness_teardown (harness);
   }
+}
+
+/* A picture of packets with next to nothing in them is refused long before its bytes are too many: each packet takes memory of its own. */
+static void
+test_tiny (void)
+{
+  g_autoptr (SlIntact) intact = sl_intact_new ();
+  GstHarness *harness = open_whole (intact, "application/x-rtp,media=video,clock-rate=90000,encoding-name=JPEG");
+  g_autoptr (GstBus) bus = gst_bus_new ();
+  gst_element_set_bus (harness->element, bus);
+  for (guint i = 0; i < 60; i++) {
+    const Packet packet = { 0, PAYLOAD ("\0\0\0\0") };
+    gst_harness_push (harness, make_packet (&packet, 7, (guint16) i, FALSE));
+  }
+  g_autoptr (GstMessage) message = gst_bus_pop_filtered (bus, GST_MESSAGE_ERROR);
+  g_assert_nonnull (message);
+  gst_element_set_bus (harness->element, NULL);
+  gst_harness_teardown (harness);
 }
 
 static const struct
@@ -335,6 +353,7 @@ main (int argc, char **argv)
     g_test_add_data_func (sets, GUINT_TO_POINTER (s), test_sets);
   }
   g_test_add_func ("/camera/whole/noise", test_noise);
+  g_test_add_func ("/camera/whole/tiny", test_tiny);
   g_test_add_func ("/camera/coded/pictures", test_pictures);
   g_test_add_func ("/camera/coded/scaling-lists", test_scaling_lists);
   g_test_add_func ("/camera/coded/encoders", test_encoders);
