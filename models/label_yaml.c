@@ -68,8 +68,9 @@ scalar_end (const char *p, const char *stops)
 {
   if (*p == '\'' || *p == '"') {
     const char quote = *p++;
-    while (*p != '\0' && *p != quote)
-      p += *p == '\\' && quote == '"' && p[1] != '\0' ? 2 : 1;
+    /* In single quotes '' is one quote. */
+    while (*p != '\0' && (*p != quote || (quote == '\'' && p[1] == quote)))
+      p += p[1] != '\0' && (*p == quote || (*p == '\\' && quote == '"')) ? 2 : 1;
     return *p == quote ? p + 1 : p;
   }
   const char *start = p;

@@ -113,6 +113,24 @@ test_formats (void)
   g_assert_cmpstr (sl_labels_get (labels, 1), ==, "dog");
 }
 
+/* YAML: a quote within single quotes is written twice. */
+static void
+test_quotes (void)
+{
+  static const char *const files[] = { "names:\n- 'driver''s cabin'\n- ''''\n- cat\n", "names: ['driver''s cabin', '''', cat]\n",
+                                       "names:\n  0: 'driver''s cabin' # one\n  1: ''''\n  2: cat\n",
+                                       "names: {0: 'driver''s cabin', 1: '''', 2: cat}\n" };
+  for (guint i = 0; i < G_N_ELEMENTS (files); i++) {
+    g_autoptr (GError) error = NULL;
+    g_autoptr (SlLabels) labels = sl_labels_parse (files[i], strlen (files[i]), "data.yaml", &error);
+    g_assert_no_error (error);
+    g_assert_cmpuint (sl_labels_count (labels), ==, 3);
+    g_assert_cmpstr (sl_labels_get (labels, 0), ==, "driver's cabin");
+    g_assert_cmpstr (sl_labels_get (labels, 1), ==, "'");
+    g_assert_cmpstr (sl_labels_get (labels, 2), ==, "cat");
+  }
+}
+
 /* Lists of one name a line that look like other formats at their beginning. */
 static void
 test_plain_lists (void)
@@ -289,6 +307,7 @@ main (int argc, char **argv)
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/labels/good", test_good);
   g_test_add_func ("/labels/formats", test_formats);
+  g_test_add_func ("/labels/quotes", test_quotes);
   g_test_add_func ("/labels/plain_lists", test_plain_lists);
   g_test_add_func ("/labels/no_lists", test_no_lists);
   g_test_add_func ("/labels/broken_formats", test_broken_formats);
