@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * GdkPixbuf repeats a GIF as often as it asks to be, so its frames are counted first.
+ * GdkPixbuf repeats a GIF as often as it asks to be, so its frames are counted first (picture_header.h).
  */
 #include "config.h"
 #include "tools/picture_file.h"
@@ -63,37 +63,6 @@ struct _SlPictureFile
   GstClockTime time;
 };
 
-/* Behind the sub-blocks that begin at @at. */
-static gsize
-skip_blocks (const guint8 *bytes, gsize n, gsize at)
-{
-  while (at < n && bytes[at] != 0)
-    at += 1 + (gsize) bytes[at];
-  return at + 1;
-}
-
-static gsize
-colours_of (guint8 flags)
-{
-  return (flags & 0x80) != 0 ? (gsize) 3 << ((flags & 7) + 1) : 0;
-}
-
-/* The pictures of a GIF: blocks that begin with ','. Those that begin with '!' say more of the next one. */
-static guint
-count_frames (const guint8 *bytes, gsize n)
-{
-  guint frames = 0;
-  gsize at = n >= 13 ? 13 + colours_of (bytes[10]) : n;
-  while (at < n && (bytes[at] == '!' || bytes[at] == ',')) {
-    const gboolean is_picture = bytes[at] == ',';
-    if (is_picture && n - at < 11)
-      break;
-    frames += is_picture;
-    at = skip_blocks (bytes, n, is_picture ? at + 11 + colours_of (bytes[at + 9]) : at + 2);
-  }
-  return frames;
-}
-
 static GdkPixbufAnimation *
 load_bytes (const char *type, const guint8 *bytes, gsize n, GError **error)
 {
@@ -120,7 +89,7 @@ load (SlPictureFile *file, const SlPictureHeader *header, const char *path, cons
   if (gdk_pixbuf_animation_is_static_image (file->animation)) {
     file->still = g_object_ref (gdk_pixbuf_animation_get_static_image (file->animation));
   } else {
-    file->left = MAX (count_frames (bytes, n), 1);
+    file->left = MAX (header->frames, 1);
     file->iter = gdk_pixbuf_animation_get_iter (file->animation, (gconstpointer) &file->clock);
   }
   return TRUE;
@@ -133,7 +102,9 @@ sl_picture_file_open (const SlPictureHeader *header, const char *path, const gui
   g_autoptr (SlPictureFile) file = g_new0 (SlPictureFile, 1);
   file->left = 1;
   file->rate_d = 1;
-  if (load (file, header, path, bytes, n, &cause))
+  if (header->kind == SL_PICTURE_TIFF && (header->width == 0 || header->height == 0))
+    g_set_error_literal (&cause, SL_ERROR, SL_ERROR_FORMAT, "it states no size");
+  else if (load (file, header, path, bytes, n, &cause))
     return g_steal_pointer (&file);
   g_set_error (error, SL_ERROR, SL_ERROR_FORMAT,
                "%s cannot be decoded: %s; it is damaged, or of a variety that GdkPixbuf does not read: convert it to PNG",

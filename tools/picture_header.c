@@ -8,6 +8,9 @@
 
 #include "sightline/error.h"
 
+/* Of a folder of a TIFF file; libtiff refuses more. */
+#define MAX_ENTRIES 4096
+
 typedef struct
 {
   const guint8 *bytes;
@@ -45,12 +48,41 @@ read_png (Bytes *file, SlPictureHeader *header)
   header->channels = colour < G_N_ELEMENTS (channels) ? channels[colour] : 0;
 }
 
+/* Behind the sub-blocks of a GIF that begin at @at. */
+static gsize
+skip_blocks (const Bytes *file, gsize at)
+{
+  while (number (file, at, 1) != 0)
+    at += 1 + (gsize) number (file, at, 1);
+  return at + 1;
+}
+
+/* Bytes of the table of colours that @flags announce. */
+static gsize
+colours_of (guint64 flags)
+{
+  return (flags & 0x80) != 0 ? (gsize) 3 << ((flags & 7) + 1) : 0;
+}
+
+/* The screen, then the frames: blocks that begin with ','. Those that begin with '!' say more of the next one. Memory is allocated for each frame
+ * as it is, so one that is larger than the screen counts. */
 static void
 read_gif (Bytes *file, SlPictureHeader *header)
 {
   file->little = TRUE;
   header->width = number (file, 6, 2);
   header->height = number (file, 8, 2);
+  gsize at = 13 + colours_of (number (file, 10, 1));
+  for (guint64 kind; (kind = number (file, at, 1)) == '!' || kind == ',';) {
+    if (kind == ',') {
+      if (file->n - at < 11)
+        return;
+      header->frames++;
+      header->width = MAX (header->width, number (file, at + 5, 2));
+      header->height = MAX (header->height, number (file, at + 7, 2));
+    }
+    at = skip_blocks (file, kind == ',' ? at + 11 + colours_of (number (file, at + 9, 1)) : at + 2);
+  }
 }
 
 /* The frame header, SOF0 to SOF15; 0xc4, 0xc8 and 0xcc are other segments. */
@@ -78,7 +110,7 @@ read_jpeg (Bytes *file, SlPictureHeader *header)
 static guint64
 tiff_value (const Bytes *file, gsize entry, gboolean is_big)
 {
-  static const guint sizes[] = { 0, 1, 1, 2, 4, 8, 1, 1, 2, 4, 8, 4, 8, 4, 0, 0, 8 };
+  static const guint sizes[] = { 0, 1, 1, 2, 4, 8, 1, 1, 2, 4, 8, 4, 8, 4, 0, 0, 8, 8 };
   const guint64 type = number (file, entry + 2, 2), count = number (file, entry + 4, is_big ? 8 : 4);
   const guint size = type < G_N_ELEMENTS (sizes) ? sizes[type] : 0;
   const gsize field = entry + (is_big ? 12 : 8);
@@ -88,9 +120,12 @@ tiff_value (const Bytes *file, gsize entry, gboolean is_big)
   return number (file, count <= room / size ? field : (gsize) number (file, field, room), size);
 }
 
+/* As libtiff reads it: of several entries of one tag the first counts, and a folder has MAX_ENTRIES at most. */
 static void
 read_tiff (Bytes *file, SlPictureHeader *header)
 {
+  static const guint64 tags[] = { 256, 257, 258, 339 };
+  gboolean seen[G_N_ELEMENTS (tags)] = { FALSE };
   file->little = file->bytes[0] == 'I';
   const gboolean is_big = number (file, 2, 2) == 43;
   const gsize folder = (gsize) number (file, is_big ? 8 : 4, is_big ? 8 : 4);
@@ -99,16 +134,22 @@ read_tiff (Bytes *file, SlPictureHeader *header)
   const guint64 n = number (file, folder, is_big ? 8 : 2);
   const gsize first = folder + (is_big ? 8 : 2), size = is_big ? 20 : 12;
   header->bits = 1;
-  for (gsize i = 0; i < MIN (n, 512); i++) {
+  for (gsize i = 0; i < MIN (n, MAX_ENTRIES); i++) {
     const gsize entry = first + i * size;
     const guint64 tag = number (file, entry, 2), value = tiff_value (file, entry, is_big);
+    guint t = 0;
+    while (t < G_N_ELEMENTS (tags) && tags[t] != tag)
+      t++;
+    if (t == G_N_ELEMENTS (tags) || seen[t])
+      continue;
+    seen[t] = TRUE;
     if (tag == 256)
       header->width = value;
     else if (tag == 257)
       header->height = value;
     else if (tag == 258)
       header->bits = (guint) MIN (value, G_MAXUINT16);
-    else if (tag == 339)
+    else
       header->is_float = value == 3 || value == 6;
   }
 }

@@ -23,7 +23,8 @@ typedef enum
 
 /**
  * SlPictureHeader:
- * @width, @height: in pixels; 0 = not stated where this looks
+ * @width, @height: in pixels; 0 = not stated where this looks; GIF: of the screen or of the largest frame
+ * @frames: GIF: how many there are
  * @bits: of a sample
  * @channels: of PNG and JPEG
  * @is_adobe: JPEG: Adobe's marker stands before the frame header
@@ -34,7 +35,7 @@ typedef struct
 {
   SlPictureKind kind;
   guint64 width, height;
-  guint bits, channels;
+  guint frames, bits, channels;
   gboolean is_adobe, moves, is_float;
 } SlPictureHeader;
 

@@ -272,6 +272,27 @@ def huge(kind):
             "bmp": struct.pack("<2sIHHIIiiHHI", b"BM", 200, 0, 0, 54, 40, side, -side, 1, 8, 1) + bytes(150), "ppm": b"P6 # one\n60000\n# two\n60000 255\n" + bytes(99)}[kind]
 
 
+def more_entries(body, before, behind):
+    """The TIFF file @body with further entries of 32 bits in its folder."""
+    at, = struct.unpack_from("<I", body, 4)
+    n, = struct.unpack_from("<H", body, at)
+    first, last = (b"".join(struct.pack("<HHII", tag, 4, 1, value) for tag, value in more) for more in (before, behind))
+    return body[:at] + words(n + len(before) + len(behind)) + first + body[at + 2:at + 2 + 12 * n] + last + body[at + 2 + 12 * n:]
+
+
+def test_hidden_sizes():
+    """Sizes that decoders go by, in files that state a small one, too."""
+    screen, large, small = words(0, 0, WIDTH, HEIGHT), words(0, 0, 60000, 60000), [(256, WIDTH), (257, HEIGHT)]
+    for name, body in (("frame.gif", gif_of(2).replace(b"," + screen, b"," + large)), ("second.gif", large.join(gif_of(2).rsplit(screen, 1))),
+                       ("twice.tif", more_entries(huge("tif"), [], small)), ("late.tif", more_entries(huge("tif"), [(1, 0)] * 600, []))):
+        path = write(name, body)
+        run("predict", "--model", model("one_box.tflite"), path).expect(1, path + ": the picture has 60000x60000 pixels; expected 200 million at most")
+    path = write("sizeless.tif", tiff_of(strips(bytes), rows=16).replace(words(256, 3), words(255, 3)))
+    said = run("predict", "--model", model("one_box.tflite"), path)
+    if "built without GdkPixbuf" not in said.err:
+        said.expect(1, "a TIFF picture cannot be decoded: it states no size")
+
+
 def test_refused():
     """What is not decoded is named, and none of it is called damaged."""
     for kind in ("png", "jpg", "gif", "tif", "webp", "bmp", "ppm"):
