@@ -27,14 +27,15 @@ table_clear (Table *table)
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Table, table_clear)
 
-/* The fields of @line, without blanks and quotes around them. */
+/* The fields of @line, without blanks and quotes around them; @field: room for one. A file may have millions of them, so each takes no more memory
+ * than its text. */
 static GPtrArray *
-split (const char *line, char separator)
+split (const char *line, char separator, GString *field)
 {
   GPtrArray *fields = g_ptr_array_new_with_free_func (g_free);
   const char *p = line;
   for (;;) {
-    g_autoptr (GString) field = g_string_new (NULL);
+    g_string_truncate (field, 0);
     p += strspn (p, " ");
     const gboolean quoted = *p == '"';
     for (p += quoted; *p != '\0' && (quoted || *p != separator); p++) {
@@ -43,7 +44,8 @@ split (const char *line, char separator)
       g_string_append_c (field, *p);
     }
     p += strcspn (p, (char[]){ separator, '\0' });
-    g_ptr_array_add (fields, g_strstrip (g_string_free (g_steal_pointer (&field), FALSE)));
+    g_strstrip (field->str);
+    g_ptr_array_add (fields, g_strdup (field->str));
     if (*p == '\0' || fields->len > MAX_COLUMNS)
       return fields;
     p++;
@@ -80,11 +82,12 @@ split_rows (Table *table, GPtrArray *lines, char separator)
 {
   table->rows = g_ptr_array_new_with_free_func ((GDestroyNotify) g_ptr_array_unref);
   table->lines = g_ptr_array_new ();
+  g_autoptr (GString) field = g_string_new (NULL);
   for (guint i = 0; i < lines->len; i++) {
     SlLabelLine *line = lines->pdata[i];
     if (line->text[0] == '\0')
       continue;
-    GPtrArray *fields = split (line->text, separator);
+    GPtrArray *fields = split (line->text, separator, field);
     g_ptr_array_add (table->rows, fields);
     g_ptr_array_add (table->lines, line);
     table->columns = table->rows->len == 1 ? fields->len : table->columns;
