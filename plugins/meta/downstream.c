@@ -164,12 +164,16 @@ follow_element (GstElement *element, GstPad *sink)
 {
   const SlGeometryKind kind = sl_geometry_kind (element);
   g_autoptr (GstPad) source = gst_element_get_static_pad (element, "src");
-  if (kind == SL_GEOMETRY_NONE || source == NULL || g_object_get_data (G_OBJECT (element), FOLLOWED) != NULL)
+  if (kind == SL_GEOMETRY_NONE || source == NULL)
     return;
   Step *step = g_new0 (Step, 1);
   step->element = element;
   step->kind = kind;
-  g_object_set_data_full (G_OBJECT (element), FOLLOWED, step, step_free);
+  /* Two branches may come to the element at once, in threads of their own: the first one follows it. */
+  if (!g_object_replace_data (G_OBJECT (element), FOLLOWED, NULL, step, step_free, NULL)) {
+    step_free (step);
+    return;
+  }
   gst_pad_add_probe (sink, GST_PAD_PROBE_TYPE_BUFFER | GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM, went_in, step, NULL);
   gst_pad_add_probe (source, GST_PAD_PROBE_TYPE_BUFFER, came_out, step, NULL);
 }
