@@ -11,7 +11,7 @@
 #include <zlib.h>
 
 #include "sightline/error.h"
-#include "core/base/little_endian.h"
+#include "core/base/byte_order.h"
 #include "core/base/name_hash.h"
 
 #define END_MAGIC 0x06054b50u

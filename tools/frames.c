@@ -15,6 +15,7 @@
 #include <gst/base/gstbasesrc.h>
 #include <unistd.h>
 
+#include "core/base/byte_order.h"
 #include "core/base/decoder_memory.h"
 #include "pipelines/supervise/bus.h"
 #include "plugins/camera/demux.h"
@@ -532,7 +533,7 @@ jpeg_is_cut_short (const char *path)
     return FALSE;
   /* Segments before the pixels may hold a smaller picture with an end of its own. */
   while (at + 4 <= n && bytes[at] == 0xff && bytes[at + 1] != 0xda)
-    at += bytes[at + 1] == 0xff ? 1 : 2 + (gsize) (bytes[at + 2] << 8 | bytes[at + 3]);
+    at += bytes[at + 1] == 0xff ? 1 : 2 + sl_be16 (bytes + at + 2);
   for (; at + 2 <= n; at++)
     if (bytes[at] == 0xff && bytes[at + 1] == 0xd9)
       return FALSE;

@@ -2,7 +2,7 @@
 /* XXH64 by its specification: four lanes of 8 bytes each, then what is left over, then an avalanche. */
 #include "core/base/xxh64.h"
 
-#include "core/base/little_endian.h"
+#include "core/base/byte_order.h"
 
 #define PRIME1 G_GUINT64_CONSTANT (0x9E3779B185EBCA87)
 #define PRIME2 G_GUINT64_CONSTANT (0xC2B2AE3D27D4EB4F)

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "core/base/byte_order.h"
 #include "core/base/xxh64.h"
 #include "models/file.h"
 #include "models/replay/layout.h"
@@ -34,22 +35,6 @@ typedef struct
   gsize length;
 } Section;
 
-static guint32
-read32 (const guint8 *at)
-{
-  guint32 value;
-  memcpy (&value, at, sizeof value);
-  return GUINT32_FROM_LE (value);
-}
-
-static guint64
-read64 (const guint8 *at)
-{
-  guint64 value;
-  memcpy (&value, at, sizeof value);
-  return GUINT64_FROM_LE (value);
-}
-
 static gboolean G_GNUC_PRINTF (3, 4) refuse (GError **error, SlError code, const char *format, ...)
 {
   va_list args;
@@ -65,17 +50,17 @@ read_header (const guint8 *data, gsize size, guint32 *sections, GError **error)
 {
   if (size < SL_BLACK_BOX_HEADER || memcmp (data, SL_BLACK_BOX_MAGIC, strlen (SL_BLACK_BOX_MAGIC)) != 0)
     return refuse (error, SL_ERROR_FORMAT, "expected " EXPECTED ", got %" G_GSIZE_FORMAT " bytes of something else", size);
-  if (read32 (data + 8) != SL_BLACK_BOX_VERSION)
+  if (sl_le32 (data + 8) != SL_BLACK_BOX_VERSION)
     return refuse (error, SL_ERROR_UNSUPPORTED,
                    "expected a black box of version %u, got version %u: read it with the Sightline that wrote it", SL_BLACK_BOX_VERSION,
-                   read32 (data + 8));
-  if (read64 (data + 24) != sl_xxh64 (data, 24, 0))
+                   sl_le32 (data + 8));
+  if (sl_le64 (data + 24) != sl_xxh64 (data, 24, 0))
     return refuse (error, SL_ERROR_FORMAT, "the header is damaged: its checksum is not the one that it states; copy the file again");
-  if (read64 (data + 16) != size)
+  if (sl_le64 (data + 16) != size)
     return refuse (error, SL_ERROR_FORMAT,
                    "expected %" G_GUINT64_FORMAT " bytes, as its header says, got %" G_GSIZE_FORMAT ": copy the file again",
-                   read64 (data + 16), size);
-  *sections = read32 (data + 12);
+                   sl_le64 (data + 16), size);
+  *sections = sl_le32 (data + 12);
   return TRUE;
 }
 
@@ -85,7 +70,7 @@ read_section (const guint8 *data, gsize size, gsize *at, Section *section, GErro
 {
   const gsize left = size - *at;
   const guint8 *head = data + *at;
-  const guint64 length = left >= SL_BLACK_BOX_SECTION ? read64 (head + 8) : 0;
+  const guint64 length = left >= SL_BLACK_BOX_SECTION ? sl_le64 (head + 8) : 0;
   if (left < SL_BLACK_BOX_SECTION || length > left - SL_BLACK_BOX_SECTION)
     return refuse (error, SL_ERROR_FORMAT,
                    "section %u ends behind the file's end: expected at most %" G_GSIZE_FORMAT " bytes, got %" G_GUINT64_FORMAT,
@@ -94,7 +79,7 @@ read_section (const guint8 *data, gsize size, gsize *at, Section *section, GErro
   section->length = (gsize) length;
   for (guint i = 0; i < 4; i++)
     section->tag[i] = g_ascii_isprint ((char) head[i]) ? (char) head[i] : '.';
-  if (read64 (head + 16) != sl_xxh64 (section->content, section->length, sl_xxh64 (head, 16, 0)))
+  if (sl_le64 (head + 16) != sl_xxh64 (section->content, section->length, sl_xxh64 (head, 16, 0)))
     return refuse (error, SL_ERROR_FORMAT,
                    "section %u, at byte %" G_GSIZE_FORMAT ", is damaged: its checksum is not the one that it states; copy the file again",
                    section->number, *at);
@@ -121,7 +106,7 @@ inference_bytes (const SlBlackBoxInfo *info, const guint8 *rows)
   for (guint i = 0; i < info->n_inputs; i++)
     total += info->inputs[i].bytes;
   for (guint i = 0; i < info->n_outputs; i++) {
-    const guint64 stored = read64 (rows + i * SL_BLACK_BOX_ROW + 8);
+    const guint64 stored = sl_le64 (rows + i * SL_BLACK_BOX_ROW + 8);
     if (stored != 0 && stored != info->outputs[i].bytes)
       return 0;
     total += (gsize) stored;
@@ -238,15 +223,15 @@ sl_black_box_inference (const SlBlackBox *box, guint i, SlBlackBoxInference *inf
   const SlBlackBoxInfo *info = box->info;
   const guint8 *content = box->inferences->pdata[i], *rows = content + SL_BLACK_BOX_FIXED;
   const guint8 *at = rows + info->n_outputs * (gsize) SL_BLACK_BOX_ROW;
-  *inference = (SlBlackBoxInference){ .number = read64 (content),
-                                      .pts = read64 (content + 8),
-                                      .time = (gint64) read64 (content + 16),
-                                      .finished = (read32 (content + 24) & 1) != 0 };
+  *inference = (SlBlackBoxInference){ .number = sl_le64 (content),
+                                      .pts = sl_le64 (content + 8),
+                                      .time = (gint64) sl_le64 (content + 16),
+                                      .finished = (sl_le32 (content + 24) & 1) != 0 };
   for (guint k = 0; k < info->n_inputs; k++, at += info->inputs[k - 1].bytes)
     inference->inputs[k] = at;
   for (guint k = 0; k < info->n_outputs; k++) {
-    const gsize stored = (gsize) read64 (rows + k * SL_BLACK_BOX_ROW + 8);
-    inference->hashes[k] = read64 (rows + k * SL_BLACK_BOX_ROW);
+    const gsize stored = (gsize) sl_le64 (rows + k * SL_BLACK_BOX_ROW + 8);
+    inference->hashes[k] = sl_le64 (rows + k * SL_BLACK_BOX_ROW);
     inference->outputs[k] = stored > 0 ? at : NULL;
     at += stored;
   }

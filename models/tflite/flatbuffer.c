@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "sightline/error.h"
-#include "core/base/little_endian.h"
+#include "core/base/byte_order.h"
 
 static void
 fail (SlFlatBuffer *fb, gsize at, const char *problem)

@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/base/little_endian.h"
+#include "core/base/byte_order.h"
 #include "sightline/error.h"
 #include "models/tflite/flexbuffer.h"
 

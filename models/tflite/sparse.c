@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "sightline/error.h"
-#include "core/base/little_endian.h"
+#include "core/base/byte_order.h"
 #include "models/tflite/schema.h"
 
 #define MAX_LEVELS (2 * SL_MAX_RANK)

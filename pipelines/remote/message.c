@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-#include "core/base/little_endian.h"
+#include "core/base/byte_order.h"
 #include "core/base/printable.h"
 #include "sightline/error.h"
 

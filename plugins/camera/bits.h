@@ -9,19 +9,6 @@
 
 G_BEGIN_DECLS
 
-/** sl_be16, sl_be32: the big-endian number at @bytes, at any address; GST_READ_UINT16_BE() may read a whole word, which wants an even one. */
-static inline guint16
-sl_be16 (const guint8 *bytes)
-{
-  return (guint16) (bytes[0] << 8 | bytes[1]);
-}
-
-static inline guint32
-sl_be32 (const guint8 *bytes)
-{
-  return (guint32) sl_be16 (bytes) << 16 | sl_be16 (bytes + 2);
-}
-
 /** As much as is looked at: a recovery point lies among the first SEI messages, and what is read of parameter sets in front. */
 #define SL_BITS_BYTES 512
 

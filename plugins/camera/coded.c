@@ -8,6 +8,7 @@
 
 #include <string.h>
 
+#include "core/base/byte_order.h"
 #include "plugins/camera/bits.h"
 
 /* The next NAL unit of @bytes from *@at on, which moves behind it. FALSE: there is none. */
@@ -219,7 +220,7 @@ see_units (SlCodedPacket *packet, gboolean h265, const guint8 *bytes, gsize n)
 {
   gboolean first = TRUE;
   for (gsize at = 0; at + 2 < n; first = FALSE) {
-    const gsize size = MIN ((gsize) bytes[at] << 8 | bytes[at + 1], n - at - 2);
+    const gsize size = MIN ((gsize) sl_be16 (bytes + at), n - at - 2);
     const guint8 *unit = bytes + at + 2;
     if (size > 0)
       see_unit (packet, h265, unit, h265 ? unit[0] >> 1 & 63u : unit[0] & 31u, size, first);

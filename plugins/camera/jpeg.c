@@ -8,6 +8,7 @@
 
 #include <string.h>
 
+#include "core/base/byte_order.h"
 #include "sightline/error.h"
 
 #define SOI 0xd8
@@ -96,7 +97,7 @@ pass_entropy (Walk *walk)
 static void
 note_frame (Walk *walk, const guint8 *header)
 {
-  const guint height = (guint) header[3] << 8 | header[4], width = (guint) header[5] << 8 | header[6];
+  const guint height = sl_be16 (header + 3), width = sl_be16 (header + 5);
   if ((guint64) width * height < walk->pixels)
     return;
   walk->width = width;
@@ -110,7 +111,7 @@ pass_segment (Walk *walk, guint8 code)
 {
   const guint8 *segment = walk->data + walk->at;
   const gsize left = walk->n - walk->at;
-  const gsize length = left >= 2 ? (gsize) segment[0] << 8 | segment[1] : 0;
+  const gsize length = left >= 2 ? sl_be16 (segment) : 0;
   if (length < 2 || length > left)
     return FALSE;
   if (is_frame (code) && length >= FRAME_HEADER)

@@ -10,7 +10,7 @@
 
 #include <gst/video/video.h>
 
-#include "plugins/camera/bits.h"
+#include "core/base/byte_order.h"
 #include "plugins/camera/coded.h"
 #include "plugins/camera/limits.h"
 #include "plugins/report.h"

@@ -5,7 +5,7 @@
  */
 #include <string.h>
 
-#include "core/base/little_endian.h"
+#include "core/base/byte_order.h"
 #include "core/base/xxh64.h"
 #include "models/replay/black_box.h"
 #include "models/replay/layout.h"

@@ -9,7 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/base/little_endian.h"
+#include "core/base/byte_order.h"
 
 #define MAX_SITES 400000
 #define MAX_FIELDS 64

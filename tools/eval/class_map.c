@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/byte_order.h"
 #include "sightline/error.h"
 #include "tools/eval/bounded_file.h"
 
@@ -29,18 +30,12 @@ static gboolean G_GNUC_PRINTF (3, 4) fail (GError **error, const char *path, con
   return FALSE;
 }
 
-static guint32
-read_u32 (const guint8 *at)
-{
-  return (guint32) at[0] << 24 | (guint32) at[1] << 16 | (guint32) at[2] << 8 | at[3];
-}
-
 static gboolean
 read_header (const char *path, const guint8 *data, gsize length, Header *header, GError **error)
 {
   if (length < 33 || memcmp (data, "\x89PNG\r\n\x1a\n\0\0\0\rIHDR", 16) != 0)
     return fail (error, path, "is no PNG; expected a map of classes");
-  *header = (Header){ read_u32 (data + 16), read_u32 (data + 20), data[24], 0 };
+  *header = (Header){ sl_be32 (data + 16), sl_be32 (data + 20), data[24], 0 };
   if (header->width < 1 || header->height < 1 || header->width > MAX_SIDE || header->height > MAX_SIDE
       || header->width * header->height > MAX_PIXELS)
     return fail (error, path, "%ux%u pixels; expected 1..%d each way and at most %d", header->width, header->height, MAX_SIDE, MAX_PIXELS);
@@ -59,7 +54,7 @@ collect (const guint8 *data, gsize length)
 {
   GByteArray *all = g_byte_array_new ();
   for (gsize at = 8; length - at >= 12;) {
-    const guint32 size = read_u32 (data + at);
+    const guint32 size = sl_be32 (data + at);
     if (size > length - at - 12)
       break;
     if (memcmp (data + at + 4, "IDAT", 4) == 0)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Numbers of files, little-endian and anywhere in memory. */
-#ifndef SL_BASE_LITTLE_ENDIAN_H
-#define SL_BASE_LITTLE_ENDIAN_H
+/* Little-endian and big-endian numbers at any address. GST_READ_UINT16_BE() and its like read whole words, which need an aligned one. */
+#ifndef SL_BASE_BYTE_ORDER_H
+#define SL_BASE_BYTE_ORDER_H
 
 #include <string.h>
 
@@ -29,6 +29,22 @@ sl_le64 (const guint8 *at)
   guint64 value;
   memcpy (&value, at, sizeof value);
   return GUINT64_FROM_LE (value);
+}
+
+static inline guint16
+sl_be16 (const guint8 *at)
+{
+  guint16 value;
+  memcpy (&value, at, sizeof value);
+  return GUINT16_FROM_BE (value);
+}
+
+static inline guint32
+sl_be32 (const guint8 *at)
+{
+  guint32 value;
+  memcpy (&value, at, sizeof value);
+  return GUINT32_FROM_BE (value);
 }
 
 #endif
