@@ -75,7 +75,7 @@ check_line (const SlLabelList *list, const SlLabelLine *line, GError **error)
     return sl_label_list_fail (list, error, "line %u has %" G_GSIZE_FORMAT " characters, which is no name; expected one class name a line",
                                line->number, strlen (text));
   if (g_str_has_prefix (text, "names") && text[5 + strspn (text + 5, " ")] == '=') {
-    g_autofree char *file = sl_printable (text + 5 + strspn (text + 5, " ="), SL_SHOW_NAME);
+    g_autofree char *file = sl_printable (text + 5 + strspn (text + 5, " ="), SL_PRINTABLE_NAME);
     return sl_label_list_fail (list, error, "line %u: a file of Darknet that names the file with the class names; give that one, %s",
                                line->number, file);
   }

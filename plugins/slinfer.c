@@ -200,7 +200,7 @@ typedef enum
 static GstFlowReturn
 fail (SlInfer *self, RunStatus status, SlTensorMappingStatus map_status, SlStatus run_status, GstBuffer *in)
 {
-  g_autofree char *model = sl_printable (sl_model_path (self->model), SL_SHOW_MESSAGE);
+  g_autofree char *model = sl_printable (sl_model_path (self->model), SL_PRINTABLE_MESSAGE);
   if (status == RUN_BAD_INPUT) {
     g_autofree char *text = sl_tensor_mapping_complaint (&self->inputs, in, map_status);
     GST_ELEMENT_ERROR (self, STREAM, FORMAT, ("%s: %s", model, text), (NULL));
@@ -225,7 +225,7 @@ warn_of_backend (SlInfer *self, char *notice)
 {
   if (notice == NULL)
     return;
-  g_autofree char *model = sl_printable (sl_model_path (self->model), SL_SHOW_MESSAGE);
+  g_autofree char *model = sl_printable (sl_model_path (self->model), SL_PRINTABLE_MESSAGE);
   GST_ELEMENT_WARNING (self, LIBRARY, FAILED, ("%s: %s", model, notice), (NULL));
   g_free (notice);
 }

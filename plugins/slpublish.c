@@ -239,7 +239,7 @@ tell_threshold (SlPublish *self, SlPublisher *publisher, GstElement *detector)
 static void
 refuse_command (SlPublish *self, const char *name, const char *text, gsize bytes, const char *expected)
 {
-  g_autofree char *head = g_strndup (bytes > 0 ? text : "", MIN (bytes, 64)), *shown = sl_printable (head, SL_SHOW_LABEL);
+  g_autofree char *head = g_strndup (bytes > 0 ? text : "", MIN (bytes, 64)), *shown = sl_printable (head, SL_PRINTABLE_LABEL);
   const gint64 now = g_get_monotonic_time ();
   GST_WARNING_OBJECT (self, "%s/set: expected %s, got '%s'", name, expected, shown);
   if (self->told_command != 0 && now - self->told_command < COMMAND_US)

@@ -270,7 +270,7 @@ static void
 tell_asked (Moment *moment, const char *reason)
 {
   GString *json = g_string_new ("{\"event\":\"" ASKED "\",\"reason\":");
-  g_autofree char *shown = sl_printable (reason, SL_SHOW_MESSAGE);
+  g_autofree char *shown = sl_printable (reason, SL_PRINTABLE_MESSAGE);
   sl_json_append_string (json, shown);
   g_string_append_c (json, '}');
   event_found (moment, ASKED, json->str);

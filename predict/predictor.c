@@ -382,7 +382,7 @@ warn_of_backend (const SlPredictor *self, char *notice)
 {
   if (notice == NULL)
     return;
-  g_autofree char *model = sl_printable (sl_model_path (self->model), SL_SHOW_MESSAGE);
+  g_autofree char *model = sl_printable (sl_model_path (self->model), SL_PRINTABLE_MESSAGE);
   g_warning ("%s: %s", model, notice);
   g_free (notice);
 }

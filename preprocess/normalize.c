@@ -22,7 +22,7 @@ struct SlNormalizer
 {
   SlNormalizeSpec spec;
   SlAffine map;
-  SlAuthAttempt turn;
+  SlTurn turn;
   SlSource source;
   int channels, input[3]; /* input[i]: the component that is the i-th argument of the mixes */
   SlMix mix[3];

@@ -29,7 +29,7 @@ struct SlResizer
   SlImageInfo from, to;
   const SlPixelLayout *layout;
   SlRect part, content;
-  SlAuthAttempt turn;
+  SlTurn turn;
   SlAffine map;
   SlPlaneScaler scaler[2];
   uint8_t *unpacked[3], *packed[3], *scaled, *border[2];

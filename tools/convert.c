@@ -25,7 +25,7 @@ convert (const SlModelOptions *options, const char *path, GError **error)
     return FALSE;
   if (!sl_options_write (path, bytes, error))
     return FALSE;
-  g_autofree char *shown = sl_printable (path, SL_SHOW_MESSAGE);
+  g_autofree char *shown = sl_printable (path, SL_PRINTABLE_MESSAGE);
   printf ("%s: %" G_GSIZE_FORMAT " bytes\n", shown, g_bytes_get_size (bytes));
   return TRUE;
 }

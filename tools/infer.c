@@ -134,7 +134,7 @@ write_output (const char *prefix, guint index, const SlTensor *tensor, const voi
 {
   char scale[G_ASCII_DTOSTR_BUF_SIZE];
   g_autofree char *path = g_strdup_printf ("%s.%u.bin", prefix, index);
-  g_autofree char *shape = shape_text (tensor), *name = sl_printable (tensor->name, SL_SHOW_MESSAGE);
+  g_autofree char *shape = shape_text (tensor), *name = sl_printable (tensor->name, SL_PRINTABLE_MESSAGE);
   if (!write_file (path, data, tensor->bytes, error))
     return FALSE;
   printf ("%s\t%s\t%s\t%s\t%d\t%" G_GSIZE_FORMAT "\n", name, sl_dtype_name (tensor->dtype), shape,

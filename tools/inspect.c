@@ -102,7 +102,7 @@ print_tensors (const char *heading, const SlGraph *graph, guint n, const SlTenso
   printf ("%s\n", heading);
   for (guint i = 0; i < n; i++) {
     const SlTensor *tensor = get (graph, i);
-    g_autofree char *described = sl_tensor_describe (tensor), *name = sl_printable (tensor->name, SL_SHOW_NAME);
+    g_autofree char *described = sl_tensor_describe (tensor), *name = sl_printable (tensor->name, SL_PRINTABLE_NAME);
     printf ("  %u  %s  %s", i, described, name);
     if (tensor->quant.count > 1)
       printf ("  %u scales along axis %d", tensor->quant.count, tensor->quant.axis);
@@ -150,14 +150,14 @@ print_picture (const Report *report)
 static void
 print_held (const SlGraph *graph)
 {
-  g_autofree char *pairs = sl_state_describe (graph, TRUE), *shown = pairs != NULL ? sl_printable (pairs, SL_SHOW_MESSAGE) : NULL;
+  g_autofree char *pairs = sl_state_describe (graph, TRUE), *shown = pairs != NULL ? sl_printable (pairs, SL_PRINTABLE_MESSAGE) : NULL;
   if (pairs == NULL)
     return;
   printf ("state\n  carried   %s: each of these inputs gets the output of the frame before\n", shown);
   for (guint i = 0; i < sl_graph_n_held (graph); i++) {
     const SlHeldInput *held = sl_graph_held (graph, i);
     const SlTensor *tensor = sl_graph_tensor (graph, held->input);
-    g_autofree char *described = sl_tensor_describe (tensor), *name = sl_printable (tensor->name, SL_SHOW_NAME);
+    g_autofree char *described = sl_tensor_describe (tensor), *name = sl_printable (tensor->name, SL_PRINTABLE_NAME);
     printf ("  %u  %s  %s  first %s\n", i, described, name, held->first != NULL ? "as stated by fixed-inputs" : "zeros");
   }
 }
@@ -174,7 +174,7 @@ print_results (const Report *report)
     printf ("  problem   %s\n", report->decoder_problem);
   printf ("  labels    %u", n);
   for (guint i = 0; i < MIN (n, SHOWN_LABELS); i++) {
-    g_autofree char *label = sl_printable (sl_labels_get (labels, i) != NULL ? sl_labels_get (labels, i) : "-", SL_SHOW_LABEL);
+    g_autofree char *label = sl_printable (sl_labels_get (labels, i) != NULL ? sl_labels_get (labels, i) : "-", SL_PRINTABLE_LABEL);
     printf ("%s%s", i == 0 ? ": " : ", ", label);
   }
   printf ("%s\n", n > SHOWN_LABELS ? ", ..." : "");
@@ -207,7 +207,7 @@ print_nodes (const Report *report)
   for (guint i = 0; i < sl_graph_n_nodes (graph); i++) {
     const SlNode *node = sl_graph_node (graph, i);
     g_autofree char *result = sl_tensor_describe (sl_graph_tensor (graph, node->outputs[0])),
-                    *name = sl_printable (node->name, SL_SHOW_NAME);
+                    *name = sl_printable (node->name, SL_PRINTABLE_NAME);
     printf ("  %-5u %-8s %-24s %s  %s\n", node->index, sl_session_backend (report->session, i), sl_op_name (node->op), result, name);
   }
 }
@@ -230,7 +230,7 @@ print_text (const Report *report)
 {
   const SlGraph *graph = sl_model_graph (report->model);
   const SlSessionStats *stats = &report->stats;
-  g_autofree char *path = sl_printable (sl_model_path (report->model), SL_SHOW_MESSAGE);
+  g_autofree char *path = sl_printable (sl_model_path (report->model), SL_PRINTABLE_MESSAGE);
   printf ("model  %s (%s)\n", path, sl_model_format (report->model));
   print_tensors ("inputs", graph, sl_graph_n_inputs (graph), sl_graph_declared_input_tensor);
   print_tensors ("outputs", graph, sl_graph_n_outputs (graph), sl_graph_output_tensor);

@@ -277,7 +277,7 @@ is_stream (const char *path)
 gboolean
 sl_options_target (const char *command, const char *option, const char *path)
 {
-  g_autofree char *folder = g_path_get_dirname (path), *shown = sl_printable (path, SL_SHOW_MESSAGE);
+  g_autofree char *folder = g_path_get_dirname (path), *shown = sl_printable (path, SL_PRINTABLE_MESSAGE);
   if (!g_file_test (folder, G_FILE_TEST_IS_DIR))
     sl_complain (command, "%s: '%s' cannot be written: there is no such folder; make it first", option, shown);
   else if (g_access (folder, W_OK) != 0)
@@ -297,7 +297,7 @@ sl_options_tflite (const char *command, const char *path)
   const char *ending = strrchr (path, '.');
   if (ending != NULL && g_ascii_strcasecmp (ending, ".tflite") == 0)
     return sl_options_target (command, "--output", path);
-  g_autofree char *shown = sl_printable (path, SL_SHOW_MESSAGE);
+  g_autofree char *shown = sl_printable (path, SL_PRINTABLE_MESSAGE);
   sl_complain (command, "--output: '%s' becomes a TensorFlow Lite file; expected a name that ends in .tflite", shown);
   return FALSE;
 }

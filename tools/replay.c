@@ -63,7 +63,7 @@ static void
 print_found (guint64 number, const SlReplayDifference *difference, const char *failure)
 {
   if (failure != NULL) {
-    g_autofree char *shown = sl_printable (failure, SL_SHOW_MESSAGE);
+    g_autofree char *shown = sl_printable (failure, SL_PRINTABLE_MESSAGE);
     printf ("inference %" G_GUINT64_FORMAT ": fails here: %s\n", number, shown);
     return;
   }
@@ -106,9 +106,9 @@ static void
 print_info (const SlBlackBoxInfo *info, const SlSession *session)
 {
   g_autofree char *here = sl_black_box_backends (session),
-                  *reason = sl_printable (info->reason != NULL ? info->reason : "", SL_SHOW_MESSAGE);
-  g_autofree char *there = sl_printable (info->backends, SL_SHOW_MESSAGE), *model = sl_printable (info->model, SL_SHOW_MESSAGE);
-  g_autofree char *version = sl_printable (info->version, SL_SHOW_NAME), *written = written_text (info);
+                  *reason = sl_printable (info->reason != NULL ? info->reason : "", SL_PRINTABLE_MESSAGE);
+  g_autofree char *there = sl_printable (info->backends, SL_PRINTABLE_MESSAGE), *model = sl_printable (info->model, SL_PRINTABLE_MESSAGE);
+  g_autofree char *version = sl_printable (info->version, SL_PRINTABLE_NAME), *written = written_text (info);
   const guint threads = sl_session_threads (session);
   printf ("model     %s\nreason    %s\nwritten   %s by Sightline %s\nrecorded  %u thread%s, %s\nhere      %u thread%s, %s\n", model, reason,
           written != NULL ? written : "unknown", version, info->threads, info->threads == 1 ? "" : "s", there, threads,

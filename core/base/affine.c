@@ -56,10 +56,10 @@ sl_affine_fit (SlAffine *affine, SlFit fit, int frame_w, int frame_h, int tensor
   };
 }
 
-SlAuthAttempt
+SlTurn
 sl_affine_turn (SlOrientation orientation)
 {
-  static const SlAuthAttempt turns[] = {
+  static const SlTurn turns[] = {
     [SL_ORIENTATION_IDENTITY] = { false, false, false }, [SL_ORIENTATION_90R] = { false, true, true },
     [SL_ORIENTATION_180] = { true, true, false },        [SL_ORIENTATION_90L] = { true, false, true },
     [SL_ORIENTATION_HORIZ] = { true, false, false },     [SL_ORIENTATION_VERT] = { false, true, false },
@@ -71,7 +71,7 @@ sl_affine_turn (SlOrientation orientation)
 void
 sl_affine_view (SlAffine *affine, SlFit fit, SlOrientation orientation, const SlRect *part, int tensor_w, int tensor_h)
 {
-  const SlAuthAttempt turn = sl_affine_turn (orientation);
+  const SlTurn turn = sl_affine_turn (orientation);
   const int width = turn.transpose ? tensor_h : tensor_w;
   const int height = turn.transpose ? tensor_w : tensor_h;
   SlAffine fitted;

@@ -37,7 +37,7 @@ typedef enum
 typedef struct
 {
   bool flip_x, flip_y, transpose;
-} SlAuthAttempt;
+} SlTurn;
 
 /** A part of a frame in whole pixels; all zero stands for the whole frame. */
 typedef struct
@@ -67,7 +67,7 @@ void sl_affine_scale (SlFit fit, int frame_w, int frame_h, int tensor_w, int ten
  *  borders lie outside the frame's rectangle. */
 void sl_affine_fit (SlAffine *affine, SlFit fit, int frame_w, int frame_h, int tensor_w, int tensor_h);
 /** sl_affine_turn: the steps of an orientation; @orientation must be a value of its enum. */
-SlAuthAttempt sl_affine_turn (SlOrientation orientation);
+SlTurn sl_affine_turn (SlOrientation orientation);
 /** sl_affine_view: tensor -> frame when @part of the frame (sizes >= 1) is turned and then fitted into the tensor. */
 void sl_affine_view (SlAffine *affine, SlFit fit, SlOrientation orientation, const SlRect *part, int tensor_w, int tensor_h);
 /** sl_affine_turned: tensor -> frame when @part is stretched over the tensor. */

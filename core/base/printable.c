@@ -93,14 +93,14 @@ sl_printable_message (const char *text)
   GString *words = g_string_new (NULL);
   for (const char *at = escaped; *at != '\0';) {
     const gsize word = strcspn (at, " ");
-    append_ends (words, at, word, SL_SHOW_NAME);
+    append_ends (words, at, word, SL_PRINTABLE_NAME);
     at += word;
     const gsize blanks = strspn (at, " ");
     g_string_append_len (words, at, (gssize) blanks);
     at += blanks;
   }
   GString *out = g_string_new (NULL);
-  append_ends (out, words->str, words->len, SL_SHOW_MESSAGE);
+  append_ends (out, words->str, words->len, SL_PRINTABLE_MESSAGE);
   g_string_free (words, TRUE);
   return g_string_free (out, FALSE);
 }

@@ -11,9 +11,9 @@
 G_BEGIN_DECLS
 
 /** Characters that are shown of a name, of a label, and of a whole message at most. */
-#define SL_SHOW_NAME 160
-#define SL_SHOW_LABEL 80
-#define SL_SHOW_MESSAGE 2000
+#define SL_PRINTABLE_NAME 160
+#define SL_PRINTABLE_LABEL 80
+#define SL_PRINTABLE_MESSAGE 2000
 
 /** sl_utf8_next: the character at *@text, which is not the end, and moves past it; U+FFFD for a byte that is not UTF-8. */
 gunichar sl_utf8_next (const char **text);
@@ -26,7 +26,7 @@ gboolean sl_is_plain (gunichar c);
 char *sl_printable (const char *text, gsize most);
 
 /** sl_printable_message: (transfer full): a sentence as sl_printable() makes it, without secrets (sl_redact()), long names in it shortened to
- *  SL_SHOW_NAME, all of it to SL_SHOW_MESSAGE. Showing twice changes nothing. */
+ *  SL_PRINTABLE_NAME, all of it to SL_PRINTABLE_MESSAGE. Showing twice changes nothing. */
 char *sl_printable_message (const char *text);
 
 /** sl_printable_error: @error's message as sl_printable_message() makes it. NULL and what points to NULL are left alone. */

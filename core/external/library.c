@@ -60,7 +60,7 @@ open_first (const SlRuntime *row, const char *stated, const char **name, GError 
       return handle;
     const char *text = dlerror ();
     if (said == NULL)
-      said = sl_printable (text != NULL ? text : "cannot be opened", SL_SHOW_MESSAGE);
+      said = sl_printable (text != NULL ? text : "cannot be opened", SL_PRINTABLE_MESSAGE);
   }
   if (stated != NULL)
     g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED,

@@ -102,7 +102,7 @@ sl_ort_good (const SlOrt *ort, SlOrtStatus *status, GError **error)
 {
   if (status == NULL)
     return TRUE;
-  g_autofree char *message = sl_printable (ort->api.get_message (status), SL_SHOW_MESSAGE);
+  g_autofree char *message = sl_printable (ort->api.get_message (status), SL_PRINTABLE_MESSAGE);
   g_set_error_literal (error, SL_ERROR, SL_ERROR_BACKEND, message);
   ort->api.release_status (status);
   return FALSE;

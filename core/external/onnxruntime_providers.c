@@ -95,7 +95,7 @@ check_listed (const SlOrt *ort, const Provider *provider, GError **error)
     return FALSE;
   g_autoptr (GString) text = g_string_new (NULL);
   for (int i = 0; i < n; i++) {
-    g_autofree char *shown = sl_printable (names[i], SL_SHOW_NAME);
+    g_autofree char *shown = sl_printable (names[i], SL_PRINTABLE_NAME);
     char *end = strstr (shown, "ExecutionProvider");
     if (end != NULL)
       *end = '\0';
@@ -197,7 +197,7 @@ sl_ort_append_providers (const SlOrt *ort, SlOrtOptions *options, const SlBacken
     const char *name = g_strstrip (names[i]);
     if (name[0] == '\0' || g_ascii_strcasecmp (name, "cpu") == 0)
       continue;
-    g_autofree char *shown = sl_printable (name, SL_SHOW_NAME);
+    g_autofree char *shown = sl_printable (name, SL_PRINTABLE_NAME);
     if (!append (ort, shown, &stated, error))
       return FALSE;
     g_string_append_printf (title, "%s%s", title->len > 0 ? ", " : "", find_provider (name) != NULL ? find_provider (name)->own : shown);
@@ -207,7 +207,7 @@ sl_ort_append_providers (const SlOrt *ort, SlOrtOptions *options, const SlBacken
     g_ptr_array_set_size (stated.values, 0);
   }
   if (stated.keys->len > 0) {
-    g_autofree char *key = sl_printable (stated.keys->pdata[0], SL_SHOW_NAME);
+    g_autofree char *key = sl_printable (stated.keys->pdata[0], SL_PRINTABLE_NAME);
     g_set_error (
       error, SL_ERROR, SL_ERROR_ARGUMENT,
       "provider-options: nothing takes %s; expected options of a provider that is stated and has some, or such as begin with session.",

@@ -151,7 +151,7 @@ add_edge (SlGraph *graph, const SlTensor *edge, GError **error)
 {
   SlTensor tensor = *edge;
   gsize elements;
-  g_autofree char *shown = sl_printable (edge->name, SL_SHOW_NAME);
+  g_autofree char *shown = sl_printable (edge->name, SL_PRINTABLE_NAME);
   if (!sl_tensor_elements (edge, &elements) || !g_size_checked_mul (&tensor.bytes, elements, sl_dtype_size (edge->dtype))
       || tensor.bytes == 0 || tensor.bytes > sl_graph_limit (graph)) {
     g_autofree char *text = sl_tensor_describe (edge);
@@ -211,7 +211,7 @@ find_by_name (const SlGraph *graph, const char *name, gint32 *index)
 {
   guint n;
   const gint32 *inputs = sl_graph_all_inputs (graph, &n, NULL);
-  g_autofree char *shown = sl_printable (name, SL_SHOW_NAME);
+  g_autofree char *shown = sl_printable (name, SL_PRINTABLE_NAME);
   for (guint i = 0; i < n; i++)
     if (strcmp (sl_graph_tensor (graph, inputs[i])->name, shown) == 0) {
       *index = (gint32) i;

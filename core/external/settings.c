@@ -27,7 +27,7 @@ check_options (const char *options, GError **error)
     const char *equals = strchr (pairs[i], '=');
     if (equals != NULL && equals > pairs[i])
       continue;
-    g_autofree char *shown = sl_printable (pairs[i], SL_SHOW_MESSAGE);
+    g_autofree char *shown = sl_printable (pairs[i], SL_PRINTABLE_MESSAGE);
     g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "provider-options: expected KEY=VALUE with ',' between, such as device_id=0, got '%s'",
                  shown);
     return FALSE;
@@ -40,7 +40,7 @@ check_use (const char *option, const char *value, const char *backend, gboolean 
 {
   if (!is_set (value) || used)
     return TRUE;
-  g_autofree char *shown = sl_printable (value, SL_SHOW_MESSAGE);
+  g_autofree char *shown = sl_printable (value, SL_PRINTABLE_MESSAGE);
   g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "%s=%s goes with backend=%s or auto; state that, or leave %s away", option, shown,
                backend, option);
   return FALSE;
@@ -51,7 +51,7 @@ sl_backend_settings_check (const SlBackendSettings *settings, GError **error)
 {
   const gboolean ours = is_given (settings, SL_BACKEND_OURS), either = is_given (settings, SL_BACKEND_AUTO);
   if (!ours && !either && sl_runtime_find (settings->backend) == NULL) {
-    g_autofree char *shown = sl_printable (settings->backend, SL_SHOW_MESSAGE);
+    g_autofree char *shown = sl_printable (settings->backend, SL_PRINTABLE_MESSAGE);
     g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "backend=%s: expected " SL_BACKEND_NAMES "%s", shown,
                  SL_KEEPS (runtime, onnxruntime) ? "" : "; the runtimes of others are left out of this build, by meson's option runtimes");
     return FALSE;

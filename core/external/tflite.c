@@ -202,7 +202,8 @@ open_delegate (Model *model, const char *path, GError **error)
   void *handle = dlopen (path, RTLD_NOW | RTLD_LOCAL);
   if (handle == NULL) {
     const char *said = dlerror ();
-    g_autofree char *shown = sl_printable (said != NULL ? said : "", SL_SHOW_MESSAGE), *name = sl_printable (path, SL_SHOW_MESSAGE);
+    g_autofree char *shown = sl_printable (said != NULL ? said : "", SL_PRINTABLE_MESSAGE),
+                    *name = sl_printable (path, SL_PRINTABLE_MESSAGE);
     g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED,
                  "the delegate %s cannot be opened: %s: install the library of the device's vendor, or state delegate=PATH", name, shown);
     return FALSE;
@@ -231,7 +232,7 @@ stop (gpointer data)
 static gboolean
 fail (const Runner *runner, const char *what, GError **error)
 {
-  g_autofree char *said = sl_printable (runner->said, SL_SHOW_MESSAGE);
+  g_autofree char *said = sl_printable (runner->said, SL_PRINTABLE_MESSAGE);
   g_strchomp (said);
   g_set_error (error, SL_ERROR, SL_ERROR_BACKEND, "%s%s%s", what, said[0] != '\0' ? ": " : "", said);
   return FALSE;
@@ -251,7 +252,7 @@ make_delegate (Runner *runner, GError **error)
     return TRUE;
   }
   const char *said = g_private_get (&last_report);
-  g_autofree char *shown = sl_printable (said != NULL ? said : "it does not say why", SL_SHOW_MESSAGE);
+  g_autofree char *shown = sl_printable (said != NULL ? said : "it does not say why", SL_PRINTABLE_MESSAGE);
   g_set_error (error, SL_ERROR, SL_ERROR_BACKEND, "the delegate %s refuses: %s", model->delegate, shown);
   return FALSE;
 }

@@ -19,7 +19,7 @@ sl_precision_parse (const char *text, SlPrecision *precision, GError **error)
       *precision = (SlPrecision) i;
       return TRUE;
     }
-  g_autofree char *shown = sl_printable (text, SL_SHOW_MESSAGE);
+  g_autofree char *shown = sl_printable (text, SL_PRINTABLE_MESSAGE);
   g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "precision=%s: expected " SL_PRECISION_NAMES, shown);
   return FALSE;
 }

@@ -641,7 +641,7 @@ fall_back (SlSession *session, const void *const *inputs, void *const *outputs)
 {
   g_autoptr (GError) error = NULL;
   const char *title = sl_external_model_title (sl_external_session_model (session->external));
-  g_autofree char *said = sl_printable (sl_external_session_failure (session->external), SL_SHOW_MESSAGE);
+  g_autofree char *said = sl_printable (sl_external_session_failure (session->external), SL_PRINTABLE_MESSAGE);
   session->instead = sl_session_new_full (session->graph, session->host.threads, FALSE, &error);
   if (session->instead == NULL)
     return SL_STATUS_BACKEND_FAILED;

@@ -23,7 +23,7 @@ typedef struct
   void *outputs[SL_MAX_IO];
 } Piece;
 
-struct _SlTape
+struct _SlActivationTrace
 {
   SlGraph *graph;
   GArray *pieces; /* of Piece */

@@ -9,7 +9,7 @@
 
 G_BEGIN_DECLS
 
-typedef struct _SlTape SlActivationTrace;
+typedef struct _SlActivationTrace SlActivationTrace;
 
 /** sl_activation_trace_new: @graph: (transfer none): not prepared, with shapes known and one input; it must outlive the tape. @threads: 1..SL_MAX_THREADS.
  *  NULL with @error set where memory or a backend refuses. */

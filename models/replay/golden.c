@@ -115,7 +115,7 @@ is_float (const SlTensorInfo *output)
 static gboolean
 refuse (const SlBlackBoxInfo *info, const SlSession *session, guint output, const SlReplayDifference *difference, GError **error)
 {
-  g_autofree char *here = sl_black_box_backends (session), *there = sl_printable (info->backends, SL_SHOW_NAME);
+  g_autofree char *here = sl_black_box_backends (session), *there = sl_printable (info->backends, SL_PRINTABLE_NAME);
   g_set_error (
     error, SL_ERROR, SL_ERROR_BACKEND,
     "this machine computes the model differently: value %" G_GSIZE_FORMAT " of output %u of the self-test: expected %.9g, got %.9g "

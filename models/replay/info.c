@@ -202,7 +202,7 @@ sl_black_box_info_to_text (const SlBlackBoxInfo *info)
 static gboolean
 refuse (GError **error, const char *key, const char *expected, const char *got)
 {
-  g_autofree char *shown = sl_printable (got != NULL ? got : "nothing", SL_SHOW_NAME);
+  g_autofree char *shown = sl_printable (got != NULL ? got : "nothing", SL_PRINTABLE_NAME);
   g_set_error (error, SL_ERROR, SL_ERROR_FORMAT, "%s: expected %s, got %s", key, expected, shown);
   return FALSE;
 }
@@ -370,7 +370,7 @@ same_data (const SlBlackBoxInfo *expected, SlModel *model, GError **error)
   const gboolean same = i == got.n_data && i == expected->n_data;
   if (!same) {
     const gboolean gone = is_first (expected, &got, i), added = is_first (&got, expected, i);
-    g_autofree char *name = sl_printable (gone ? expected->data[i].name : got.data[i].name, SL_SHOW_NAME);
+    g_autofree char *name = sl_printable (gone ? expected->data[i].name : got.data[i].name, SL_PRINTABLE_NAME);
     g_autofree char *wanted = describe_data (expected, added ? G_MAXUINT : i), *found = describe_data (&got, gone ? G_MAXUINT : i);
     if (strcmp (name, SL_DATA_FIXED_INPUTS) == 0)
       g_set_error (error, SL_ERROR, SL_ERROR_CONTRACT, "%s: fixed-inputs: expected the values that were recorded, %s, got %s",

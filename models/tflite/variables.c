@@ -93,7 +93,7 @@ find_variable (TflVariables *variables, const SlFbTable *node, GError **error)
   const char *container = sl_fb_string (&options, OPTION_CONTAINER, &lengths[0]), *name = sl_fb_string (&options, OPTION_NAME, &lengths[1]);
   g_autofree char *raw = g_strdup_printf ("%.*s%s%.*s", (int) MIN (lengths[0], 256), container != NULL ? container : "",
                                           lengths[0] > 0 ? "/" : "", (int) MIN (lengths[1], 256), name != NULL ? name : "");
-  g_autofree char *whole = sl_printable (raw, SL_SHOW_NAME);
+  g_autofree char *whole = sl_printable (raw, SL_PRINTABLE_NAME);
   for (guint i = 0; i < variables->all->len; i++)
     if (strcmp (g_array_index (variables->all, Variable, i).name, whole) == 0)
       return (gint) i;

@@ -42,7 +42,7 @@ struct _TsOp
 /** Tables, each ending in a row without a name. */
 extern const TsOp ts_ops_scalar[], ts_ops_text[], ts_ops_list[], ts_ops_elementwise[], ts_ops_window[], ts_ops_shape[], ts_ops_axis[],
   ts_ops_index[], ts_ops_rows[], ts_ops_make[], ts_ops_norm[], ts_ops_quantized[], ts_ops_packed[], ts_ops_resize[], ts_ops_detect[],
-  ts_ops_facts[], ts_ops_recurrent[], ts_ops_written[], ts_ops_patches[];
+  ts_ops_query[], ts_ops_recurrent[], ts_ops_composite[], ts_ops_patches[];
 
 /** ts_ops_new: (transfer full): name -> const TsOp *. */
 GHashTable *ts_ops_new (void);
@@ -104,8 +104,8 @@ TsValue ts_unary_scalar (TsProgram *program, const TsCall *call);
 TsValue ts_list_slice (TsProgram *program, const TsCall *call);
 /** TS_MAX_POOL_PLACES: the operator that gives max_pool2d_with_indices() its second result. */
 #define TS_MAX_POOL_PLACES "sightline::max_pool_places"
-/** ts_written: runs @call's row as a function written in TorchScript, whose body is its @onnx (ops_composite.c). */
-TsValue ts_written (TsProgram *program, const TsCall *call);
+/** ts_composite: runs @call's row as a function written in TorchScript, whose body is its @onnx (ops_composite.c). */
+TsValue ts_composite (TsProgram *program, const TsCall *call);
 /** ts_known_function: (nullable): the operator that does what torchvision's @function does, where its own steps depend on the picture. */
 const char *ts_known_function (const TsFunction *function);
 /** ts_promote: the type of an operation on both. */

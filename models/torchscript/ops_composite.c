@@ -35,7 +35,7 @@ definition (TsProgram *program, const TsOp *op, const TsUnit **unit)
 }
 
 TsValue
-ts_written (TsProgram *program, const TsCall *call)
+ts_composite (TsProgram *program, const TsCall *call)
 {
   const TsUnit *unit;
   guint n = 1;
@@ -292,102 +292,102 @@ ts_written (TsProgram *program, const TsCall *call)
   "y = torch.where(torch.eq(self, 0), torch.zeros_like(p), p)\n" \
   "return torch.where(torch.ne(other, other), other, y)"
 
-const TsOp ts_ops_written[] = {
-  { "aten::atan2", "self,other", ts_written, ATAN2, 0 },
-  { "aten::arctan2", "self,other", ts_written, ATAN2, 0 },
-  { "aten::cdist", "x1,x2,p=2,compute_mode=None", ts_written, CDIST, 0 },
-  { "aten::median", "self,dim=None,keepdim=False", ts_written, MEDIAN, 0 },
-  { "aten::one_hot", "self,num_classes=-1", ts_written, ONE_HOT, 0 },
-  { "aten::_weight_norm", "v,g,dim=0", ts_written, WEIGHT_NORM, 0 },
-  { "aten::affine_grid_generator", "theta,size,align_corners", ts_written, AFFINE_GRID, 0 },
-  { "aten::bilinear", "input1,input2,weight,bias=None", ts_written, BILINEAR, 0 },
+const TsOp ts_ops_composite[] = {
+  { "aten::atan2", "self,other", ts_composite, ATAN2, 0 },
+  { "aten::arctan2", "self,other", ts_composite, ATAN2, 0 },
+  { "aten::cdist", "x1,x2,p=2,compute_mode=None", ts_composite, CDIST, 0 },
+  { "aten::median", "self,dim=None,keepdim=False", ts_composite, MEDIAN, 0 },
+  { "aten::one_hot", "self,num_classes=-1", ts_composite, ONE_HOT, 0 },
+  { "aten::_weight_norm", "v,g,dim=0", ts_composite, WEIGHT_NORM, 0 },
+  { "aten::affine_grid_generator", "theta,size,align_corners", ts_composite, AFFINE_GRID, 0 },
+  { "aten::bilinear", "input1,input2,weight,bias=None", ts_composite, BILINEAR, 0 },
   { "aten::_native_multi_head_attention",
     "query,key,value,embed_dim,num_head,qkv_weight,qkv_bias,proj_weight,proj_bias,mask=None,need_weights=True,average_attn_weights=True,"
     "mask_type=None",
-    ts_written, HEADS, 0 },
+    ts_composite, HEADS, 0 },
   { "aten::_transformer_encoder_layer_fwd",
     "src,embed_dim,num_heads,qkv_weight,qkv_bias,proj_weight,proj_bias,use_gelu,norm_first,eps,norm_weight_1,norm_bias_1,norm_weight_2,"
     "norm_bias_2,ffn_weight_1,ffn_bias_1,ffn_weight_2,ffn_bias_2,mask=None,mask_type=None",
-    ts_written, ENCODER_LAYER, 0 },
-  { "aten::repeat_interleave", "self,repeats,dim=None,output_size=None", ts_written, REPEAT, 0 },
-  { "aten::diagonal", "self,diagonal=0,dim1=0,dim2=1", ts_written, DIAGONAL, 0 },
-  { "aten::diag", "self,diagonal=0", ts_written, DIAG, 0 },
-  { "quantized::add_scalar", "qa,b", ts_written, ADD_NUMBER, 0 },
-  { "quantized::batch_norm2d", "qx,weight,bias,mean,var,eps,output_scale,output_zero_point", ts_written, QUANTIZED_NORM, 0 },
-  { "quantized::batch_norm2d_relu", "qx,weight,bias,mean,var,eps,output_scale,output_zero_point", ts_written, QUANTIZED_NORM_RELU, 0 },
-  { "aten::eye", "n,m=None,dtype=None,layout=None,device=None,pin_memory=None", ts_written, EYE, 0 },
-  { "aten::exp2", "self", ts_written, "return torch.pow(2., self)", 0 },
-  { "aten::cosine_similarity", "x1,x2,dim=1,eps=0.00000001", ts_written,
+    ts_composite, ENCODER_LAYER, 0 },
+  { "aten::repeat_interleave", "self,repeats,dim=None,output_size=None", ts_composite, REPEAT, 0 },
+  { "aten::diagonal", "self,diagonal=0,dim1=0,dim2=1", ts_composite, DIAGONAL, 0 },
+  { "aten::diag", "self,diagonal=0", ts_composite, DIAG, 0 },
+  { "quantized::add_scalar", "qa,b", ts_composite, ADD_NUMBER, 0 },
+  { "quantized::batch_norm2d", "qx,weight,bias,mean,var,eps,output_scale,output_zero_point", ts_composite, QUANTIZED_NORM, 0 },
+  { "quantized::batch_norm2d_relu", "qx,weight,bias,mean,var,eps,output_scale,output_zero_point", ts_composite, QUANTIZED_NORM_RELU, 0 },
+  { "aten::eye", "n,m=None,dtype=None,layout=None,device=None,pin_memory=None", ts_composite, EYE, 0 },
+  { "aten::exp2", "self", ts_composite, "return torch.pow(2., self)", 0 },
+  { "aten::cosine_similarity", "x1,x2,dim=1,eps=0.00000001", ts_composite,
     "a = torch.sqrt(torch.clamp(torch.mul(torch.sum(torch.mul(x1, x1), [dim]), torch.sum(torch.mul(x2, x2), [dim])), torch.mul(eps, eps)))\n"
     "return torch.div(torch.sum(torch.mul(x1, x2), [dim]), a)",
     0 },
-  { "aten::pairwise_distance", "x1,x2,p=2,eps=0.000001,keepdim=False", ts_written,
+  { "aten::pairwise_distance", "x1,x2,p=2,eps=0.000001,keepdim=False", ts_composite,
     "return torch.norm(torch.add(torch.sub(x1, x2), eps), p, [-1], keepdim)", 0 },
-  { "aten::softshrink", "self,lambd=0.5", ts_written, "return torch.sub(self, torch.clamp(self, torch.neg(lambd), lambd))", 0 },
-  { "aten::hardshrink", "self,lambd=0.5", ts_written, "return torch.where(torch.gt(torch.abs(self), lambd), self, torch.zeros_like(self))",
-    0 },
-  { "aten::outer", "self,vec2", ts_written, "return torch.mul(torch.unsqueeze(self, 1), torch.unsqueeze(vec2, 0))", 0 },
-  { "aten::mv", "self,vec", ts_written, "return torch.matmul(self, vec)", 0 },
-  { "aten::dot", "self,tensor", ts_written, "return torch.sum(torch.mul(self, tensor))", 0 },
-  { "aten::count_nonzero", "self,dim=None", ts_written, "return torch.sum(torch.to(torch.ne(self, 0), 4), dim)", 0 },
-  { "aten::aminmax", "self,dim=None,keepdim=False", ts_written,
+  { "aten::softshrink", "self,lambd=0.5", ts_composite, "return torch.sub(self, torch.clamp(self, torch.neg(lambd), lambd))", 0 },
+  { "aten::hardshrink", "self,lambd=0.5", ts_composite,
+    "return torch.where(torch.gt(torch.abs(self), lambd), self, torch.zeros_like(self))", 0 },
+  { "aten::outer", "self,vec2", ts_composite, "return torch.mul(torch.unsqueeze(self, 1), torch.unsqueeze(vec2, 0))", 0 },
+  { "aten::mv", "self,vec", ts_composite, "return torch.matmul(self, vec)", 0 },
+  { "aten::dot", "self,tensor", ts_composite, "return torch.sum(torch.mul(self, tensor))", 0 },
+  { "aten::count_nonzero", "self,dim=None", ts_composite, "return torch.sum(torch.to(torch.ne(self, 0), 4), dim)", 0 },
+  { "aten::aminmax", "self,dim=None,keepdim=False", ts_composite,
     "if torch.__is__(dim, None):\n"
     "  r = (torch.min(self), torch.max(self))\n"
     "else:\n"
     "  r = (torch.amin(self, [dim], keepdim), torch.amax(self, [dim], keepdim))\n"
     "return r",
     0 },
-  { "aten::var_mean", "self,dim=None,unbiased=True,keepdim=False,correction=None", ts_written,
+  { "aten::var_mean", "self,dim=None,unbiased=True,keepdim=False,correction=None", ts_composite,
     "if torch.__is__(dim, None):\n"
     "  r = (torch.var(self), torch.mean(self))\n"
     "else:\n"
     "  r = (torch.var(self, dim, unbiased, keepdim), torch.mean(self, dim, keepdim))\n"
     "return r",
     0 },
-  { "aten::std_mean", "self,dim=None,unbiased=True,keepdim=False,correction=None", ts_written,
+  { "aten::std_mean", "self,dim=None,unbiased=True,keepdim=False,correction=None", ts_composite,
     "if torch.__is__(dim, None):\n"
     "  r = (torch.std(self), torch.mean(self))\n"
     "else:\n"
     "  r = (torch.std(self, dim, unbiased, keepdim), torch.mean(self, dim, keepdim))\n"
     "return r",
     0 },
-  { "aten::rrelu", "self,lower=0.125,upper=0.33333333333333331,training=False,generator=None", ts_written,
+  { "aten::rrelu", "self,lower=0.125,upper=0.33333333333333331,training=False,generator=None", ts_composite,
     "return torch.leaky_relu(self, torch.div(torch.add(lower, upper), 2.))", 0 },
-  { "aten::fmax", "self,other", ts_written, NUMBER_OF ("maximum"), 0 },
-  { "aten::fmin", "self,other", ts_written, NUMBER_OF ("minimum"), 0 },
-  { "aten::hypot", "self,other", ts_written, "return torch.sqrt(torch.add(torch.mul(self, self), torch.mul(other, other)))", 0 },
-  { "aten::logaddexp", "self,other", ts_written, LOGADDEXP, 0 },
-  { "aten::addbmm", "self,batch1,batch2,beta=1,alpha=1", ts_written,
+  { "aten::fmax", "self,other", ts_composite, NUMBER_OF ("maximum"), 0 },
+  { "aten::fmin", "self,other", ts_composite, NUMBER_OF ("minimum"), 0 },
+  { "aten::hypot", "self,other", ts_composite, "return torch.sqrt(torch.add(torch.mul(self, self), torch.mul(other, other)))", 0 },
+  { "aten::logaddexp", "self,other", ts_composite, LOGADDEXP, 0 },
+  { "aten::addbmm", "self,batch1,batch2,beta=1,alpha=1", ts_composite,
     "return torch.add(torch.mul(self, beta), torch.mul(torch.sum(torch.bmm(batch1, batch2), [0]), alpha))", 0 },
-  { "aten::xlogy", "self,other", ts_written, XLOGY, 0 },
-  { "aten::special_expit", "self", ts_written, "return torch.sigmoid(self)", 0 },
-  { "aten::erfc", "self", ts_written, "return torch.rsub(torch.erf(self), 1.)", 0 },
-  { "aten::sgn", "self", ts_written, "return torch.sign(self)", 0 },
-  { "aten::deg2rad", "self", ts_written, "return torch.mul(self, 0.017453292519943295)", 0 },
-  { "aten::rad2deg", "self", ts_written, "return torch.mul(self, 57.295779513082323)", 0 },
-  { "aten::logit", "self,eps=None", ts_written, LOGIT, 0 },
-  { "aten::isinf", "self", ts_written, "return torch.eq(torch.abs(self), torch.inf)", 0 },
-  { "aten::isfinite", "self", ts_written, "return torch.lt(torch.abs(self), torch.inf)", 0 },
-  { "aten::nan_to_num", "self,nan=None,posinf=None,neginf=None", ts_written, NAN_TO_NUM, 0 },
-  { "aten::bucketize", "self,boundaries,out_int32=False,right=False", ts_written, BUCKETIZE, 0 },
-  { "aten::linalg_norm", "self,ord=None,dim=None,keepdim=False,dtype=None", ts_written, LINALG_NORM, 0 },
-  { "quantized::instance_norm", "input,weight,bias,eps,output_scale,output_zero_point", ts_written,
+  { "aten::xlogy", "self,other", ts_composite, XLOGY, 0 },
+  { "aten::special_expit", "self", ts_composite, "return torch.sigmoid(self)", 0 },
+  { "aten::erfc", "self", ts_composite, "return torch.rsub(torch.erf(self), 1.)", 0 },
+  { "aten::sgn", "self", ts_composite, "return torch.sign(self)", 0 },
+  { "aten::deg2rad", "self", ts_composite, "return torch.mul(self, 0.017453292519943295)", 0 },
+  { "aten::rad2deg", "self", ts_composite, "return torch.mul(self, 57.295779513082323)", 0 },
+  { "aten::logit", "self,eps=None", ts_composite, LOGIT, 0 },
+  { "aten::isinf", "self", ts_composite, "return torch.eq(torch.abs(self), torch.inf)", 0 },
+  { "aten::isfinite", "self", ts_composite, "return torch.lt(torch.abs(self), torch.inf)", 0 },
+  { "aten::nan_to_num", "self,nan=None,posinf=None,neginf=None", ts_composite, NAN_TO_NUM, 0 },
+  { "aten::bucketize", "self,boundaries,out_int32=False,right=False", ts_composite, BUCKETIZE, 0 },
+  { "aten::linalg_norm", "self,ord=None,dim=None,keepdim=False,dtype=None", ts_composite, LINALG_NORM, 0 },
+  { "quantized::instance_norm", "input,weight,bias,eps,output_scale,output_zero_point", ts_composite,
     "x = torch.dequantize(input)\n"
     "return torch.quantize_per_tensor(torch.instance_norm(x, weight, bias, None, None, True, 0., eps, False), output_scale, output_zero_point, 13)",
     0 },
-  { "quantized::layer_norm", "input,normalized_shape,weight,bias,eps,output_scale,output_zero_point", ts_written,
+  { "quantized::layer_norm", "input,normalized_shape,weight,bias,eps,output_scale,output_zero_point", ts_composite,
     "x = torch.dequantize(input)\n"
     "return torch.quantize_per_tensor(torch.layer_norm(x, normalized_shape, weight, bias, eps, False), output_scale, output_zero_point, 13)",
     0 },
-  { "quantized::group_norm", "input,num_groups,weight,bias,eps,output_scale,output_zero_point", ts_written,
+  { "quantized::group_norm", "input,num_groups,weight,bias,eps,output_scale,output_zero_point", ts_composite,
     "x = torch.dequantize(input)\n"
     "return torch.quantize_per_tensor(torch.group_norm(x, num_groups, weight, bias, eps, False), output_scale, output_zero_point, 13)",
     0 },
-  { "quantized::prelu", "qx,weight,output_scale,output_zero_point", ts_written,
+  { "quantized::prelu", "qx,weight,output_scale,output_zero_point", ts_composite,
     "y = torch.prelu(torch.dequantize(qx), torch.dequantize(weight))\n"
     "return torch.quantize_per_tensor(y, output_scale, output_zero_point, 13)",
     0 },
-  { "quantized::softmax", "qx,dim,output_scale,output_zero_point", ts_written,
+  { "quantized::softmax", "qx,dim,output_scale,output_zero_point", ts_composite,
     "y = torch.softmax(torch.dequantize(qx), dim)\n"
     "return torch.quantize_per_tensor(y, output_scale, output_zero_point, 13)",
     0 },

@@ -119,7 +119,7 @@ same (TsProgram *program, const TsCall *call)
   return call->args[0];
 }
 
-const TsOp ts_ops_facts[] = {
+const TsOp ts_ops_query[] = {
   { "aten::size", "self,dim=None", size, NULL, 0 },
   { "prim::shape", "self,dim=None", size, NULL, 0 },
   { "aten::stride", "self,dim=None", stride, NULL, 0 },

@@ -83,7 +83,7 @@ read_type (SlJsonReader *json, SlTensorInfo *tensor)
     return;
   tensor->dtype = sl_dtype_from_name (json->text->str);
   if (tensor->dtype == SL_DTYPE_INVALID) {
-    g_autofree char *shown = sl_printable (json->text->str, SL_SHOW_NAME);
+    g_autofree char *shown = sl_printable (json->text->str, SL_PRINTABLE_NAME);
     sl_json_reader_fail (json, "type: expected uint8, int8, float32 or another NumPy name, got \"%s\"", shown);
   }
 }
@@ -98,7 +98,7 @@ read_values (SlJsonReader *json, SlTensorInfo *tensor)
       tensor->values = (SlValueKind) i;
       return;
     }
-  g_autofree char *shown = sl_printable (json->text->str, SL_SHOW_NAME);
+  g_autofree char *shown = sl_printable (json->text->str, SL_PRINTABLE_NAME);
   sl_json_reader_fail (json, "values: expected unknown, probabilities, logits, features or shares, got \"%s\"", shown);
 }
 
@@ -199,7 +199,7 @@ read_word (SlJsonReader *json, SlImageContract *image)
       : colour ? sl_colour_from_name (text, &image->colour)
                : sl_fit_from_name (text, &image->fit))
     return;
-  g_autofree char *shown = sl_printable (text, SL_SHOW_NAME);
+  g_autofree char *shown = sl_printable (text, SL_PRINTABLE_NAME);
   sl_json_reader_fail (json, "%s: expected %s, got \"%s\"", key, layout ? SL_LAYOUT_NAMES : colour ? SL_COLOUR_NAMES : SL_FIT_NAMES, shown);
 }
 
@@ -396,7 +396,7 @@ read_announcement (Reading *reading, char hash[SL_REMOTE_HASH])
   if (json->error == NULL && (version == 0 || hash[0] == '\0'))
     sl_json_reader_fail (json, "expected the members sightline-contract, hash and contract");
   else if (json->error == NULL && g_strcmp0 (stated, hash) != 0) {
-    g_autofree char *shown = sl_printable (stated != NULL ? stated : "none", SL_SHOW_NAME);
+    g_autofree char *shown = sl_printable (stated != NULL ? stated : "none", SL_PRINTABLE_NAME);
     sl_json_reader_fail (json, "hash: expected %s, got %s: the announcement is damaged", hash, shown);
   }
 }
@@ -427,7 +427,7 @@ sl_remote_contract_read (const void *data, gsize size, const char *origin, char 
   g_autoptr (SlContract) contract = reading.contract;
   g_autoptr (GError) reason = NULL;
   g_autofree char *model = g_steal_pointer (&contract->model);
-  contract->model = sl_printable (model != NULL ? model : origin, SL_SHOW_NAME); /* it is for messages */
+  contract->model = sl_printable (model != NULL ? model : origin, SL_PRINTABLE_NAME); /* it is for messages */
   if (sl_json_reader_end (&reading.json) && reading.labels != NULL && reading.labels->len > 0)
     contract->labels = sl_labels_parse (reading.labels->str, reading.labels->len, origin, &reason);
   if (reading.json.error != NULL)

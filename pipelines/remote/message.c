@@ -271,7 +271,7 @@ sl_remote_answer_read (const void *data, gsize size, const SlContract *contract,
   answer->waited_us = sl_le32 (at + 8);
   answer->computed_us = sl_le32 (at + 12);
   g_autofree char *raw = g_strndup ((const char *) at + ANSWER_HEAD + 4 * n, text);
-  g_autofree char *shown = sl_printable (raw, SL_SHOW_MESSAGE);
+  g_autofree char *shown = sl_printable (raw, SL_PRINTABLE_MESSAGE);
   g_strlcpy (answer->text, shown, sizeof answer->text);
   answer->worker = status == DONE ? answer->text : NULL;
   answer->refusal = status == DONE ? NULL : answer->text;

@@ -34,7 +34,7 @@ sl_remote_check_user (const char *user, GError **error)
 {
   if (user == NULL || strpbrk (user, "+#/") == NULL)
     return TRUE;
-  g_autofree char *shown = sl_printable (user, SL_SHOW_NAME);
+  g_autofree char *shown = sl_printable (user, SL_PRINTABLE_NAME);
   g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
                "user name \"%s\": expected one without +, # and /, because it is a level of the topic that answers come to", shown);
   return FALSE;

@@ -21,7 +21,7 @@ typedef struct
   const SlSkeleton *skeleton;
 } NestedObject;
 
-struct _SlNested
+struct _SlObjectResults
 {
   GArray *labels;        /* of SlLabelled; those of a region follow each other */
   GStringChunk *texts;   /* that labels are, where they are no classes' names */

@@ -11,7 +11,7 @@
 
 G_BEGIN_DECLS
 
-typedef struct _SlNested SlObjectResults;
+typedef struct _SlObjectResults SlObjectResults;
 
 SlObjectResults *sl_object_results_new (void);
 /** sl_object_results_free: NULL is legal. */

@@ -53,7 +53,7 @@ test_message (void)
   g_autofree char *again = sl_printable_message (shown);
   g_assert_cmpstr (again, ==, shown);
   g_autofree char *wide = sl_printable_message (blanks);
-  g_assert_cmpuint (strlen (wide), ==, SL_SHOW_MESSAGE);
+  g_assert_cmpuint (strlen (wide), ==, SL_PRINTABLE_MESSAGE);
 }
 
 static void

@@ -81,7 +81,7 @@ line_pass (Line *line)
   return gst_app_sink_pull_sample (GST_APP_SINK (line->sink));
 }
 
-/* SlAuthAttempt of Ours; the times are of the processor. */
+/* SlTurn of Ours; the times are of the processor. */
 static gboolean
 turn_of_ours (gpointer data, guint n, double *ms, GError **error)
 {
@@ -119,7 +119,7 @@ classify (Theirs *theirs, GstSample *sample)
   return TRUE;
 }
 
-/* SlAuthAttempt of Theirs. */
+/* SlTurn of Theirs. */
 static gboolean
 turn_of_theirs (gpointer data, guint n, double *ms, GError **error)
 {

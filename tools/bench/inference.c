@@ -118,7 +118,7 @@ loop_run (Loop *loop, GError **error)
   return FALSE;
 }
 
-/* SlAuthAttempt of a Loop. */
+/* SlTurn of a Loop. */
 static gboolean
 turn_of_ours (gpointer data, guint n, double *ms, GError **error)
 {
@@ -242,7 +242,7 @@ print_json (const Settings *settings, guint threads, const Result *r)
 static void
 print_text (guint threads, const Result *r, const Settings *settings, gboolean first)
 {
-  g_autofree char *model = sl_printable (settings->model, SL_SHOW_MESSAGE);
+  g_autofree char *model = sl_printable (settings->model, SL_PRINTABLE_MESSAGE);
   if (first)
     printf ("%s, %u runs after %u, milliseconds\n%7s %9s %9s %9s %9s %9s %9s %9s %10s %6s\n", model, settings->runs, settings->warm_up,
             "threads", "min", "median", "p95", "max", "load", "first", "RSS MB", "arena KB", "alloc");
@@ -346,7 +346,7 @@ profile_row (const Loop *loop, guint i, guint64 ns, guint threads, const Peaks *
 static void
 print_row (const Row *row, guint64 total, gboolean name)
 {
-  g_autofree char *tensor = sl_printable (name ? row->tensor : "", SL_SHOW_NAME);
+  g_autofree char *tensor = sl_printable (name ? row->tensor : "", SL_PRINTABLE_NAME);
   const double ns = (double) MAX (row->ns, 1);
   printf ("%9.1f %6.2f ", (double) row->ns / 1e3, 100.0 * ns / (double) MAX (total, 1));
   if (row->operations > 0)
@@ -393,7 +393,7 @@ print_profile (const Settings *settings, guint threads, GError **error)
   return TRUE;
 }
 
-/* SlAuthAttempt of a SlPeer. */
+/* SlTurn of a SlPeer. */
 static gboolean
 turn_of_theirs (gpointer data, guint n, double *ms, GError **error)
 {

@@ -11,13 +11,13 @@
 G_BEGIN_DECLS
 
 /** Runs @n times and says how long each took, milliseconds. */
-typedef gboolean (*SlAuthAttempt) (gpointer data, guint n, double *ms, GError **error);
+typedef gboolean (*SlTurn) (gpointer data, guint n, double *ms, GError **error);
 
 /** SlTimed: one of those that take turns; @ms has a place for every run. */
 typedef struct
 {
   const char *name;
-  SlAuthAttempt turn;
+  SlTurn turn;
   gpointer data;
   double *ms;
 } SlTimed;

@@ -35,7 +35,7 @@ sl_findings_add (GArray *findings, SlFindingKind kind, const char *about, const 
   va_start (args, format);
   g_autofree char *text = g_strdup_vprintf (format, args);
   va_end (args);
-  SlFinding finding = { kind, sl_printable (about, SL_SHOW_NAME), sl_printable_message (text) };
+  SlFinding finding = { kind, sl_printable (about, SL_PRINTABLE_NAME), sl_printable_message (text) };
   g_array_append_val (findings, finding);
 }
 

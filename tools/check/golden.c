@@ -21,7 +21,7 @@ make (const char *path, const SlLimitOptions *limits, GError **error)
   g_autoptr (SlSession) other = sl_session_new (sl_model_graph (model), 2, error);
   if (other == NULL || !sl_golden_check (model, other, error))
     return FALSE;
-  g_autofree char *golden = sl_golden_path (model), *shown = sl_printable (golden, SL_SHOW_MESSAGE),
+  g_autofree char *golden = sl_golden_path (model), *shown = sl_printable (golden, SL_PRINTABLE_MESSAGE),
                   *backends = sl_black_box_backends (session);
   printf ("%s: made with %s\n", shown, backends);
   return TRUE;

@@ -16,7 +16,7 @@
 #include "sightline/error.h"
 #include "tools/eval/class_map.h"
 
-struct _SlContender
+struct _SlEvaluatedModel
 {
   char *path;
   SlModel *model;
@@ -158,7 +158,7 @@ sl_evaluated_model_label (const SlEvaluatedModel *contender, gint32 label)
   guint n;
   const char *name = label >= 0 ? name_of (contender, (guint) label, &n) : NULL;
   if (name != NULL)
-    return sl_printable (name, SL_SHOW_LABEL);
+    return sl_printable (name, SL_PRINTABLE_LABEL);
   return label >= 0 ? g_strdup_printf ("%d", label) : g_strdup ("nothing");
 }
 

@@ -14,7 +14,7 @@
 
 G_BEGIN_DECLS
 
-typedef struct _SlContender SlEvaluatedModel;
+typedef struct _SlEvaluatedModel SlEvaluatedModel;
 
 /** sl_evaluated_model_new: model @path under @options; boxes from a confidence of @threshold on are counted. Messages start with @path. */
 SlEvaluatedModel *sl_evaluated_model_new (const char *path, const SlModelOptions *options, gdouble threshold, GError **error);

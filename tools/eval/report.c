@@ -71,7 +71,7 @@ static void
 print_recall_row (const SlEvaluatedModel *contender, SlMeasure measure, int width)
 {
   SlObjectFigures mean;
-  g_autofree char *path = sl_printable (sl_evaluated_model_path (contender), SL_SHOW_NAME);
+  g_autofree char *path = sl_printable (sl_evaluated_model_path (contender), SL_PRINTABLE_NAME);
   g_array_unref (sl_object_score_figures (sl_evaluated_model_objects (contender, measure), &mean));
   printf ("%-*s  %-9s", width, path, sl_measure_name (measure));
   print_share (of_few (mean.ar1, measure));
@@ -111,7 +111,7 @@ print_object_row (const SlEvaluatedModel *contender, SlMeasure measure)
 static void
 print_rows (SlEvaluatedModel *contender, int width)
 {
-  g_autofree char *path = sl_printable (sl_evaluated_model_path (contender), SL_SHOW_NAME);
+  g_autofree char *path = sl_printable (sl_evaluated_model_path (contender), SL_PRINTABLE_NAME);
   const SlTruthKind kind = sl_evaluated_model_kind (contender);
   for (SlMeasure measure = SL_MEASURE_BOXES; measure < SL_MEASURES && kind == SL_TRUTH_OBJECTS; measure++) {
     if (sl_evaluated_model_objects (contender, measure) == NULL)
@@ -144,7 +144,7 @@ print_worst (const SlEvaluatedModel *contender)
   SlClassFigures all;
   g_autoptr (GArray) classes = sl_class_score_figures (sl_evaluated_model_classes (contender), &all);
   g_autoptr (GArray) confusions = sl_class_score_confusions (sl_evaluated_model_classes (contender));
-  g_autofree char *path = sl_printable (sl_evaluated_model_path (contender), SL_SHOW_NAME);
+  g_autofree char *path = sl_printable (sl_evaluated_model_path (contender), SL_PRINTABLE_NAME);
   printf ("\n%s: worst classes\n", path);
   for (guint i = 0; i < MIN (classes->len, SHOWN); i++) {
     const SlClassFigures *one = &g_array_index (classes, SlClassFigures, i);
@@ -166,7 +166,7 @@ sl_eval_print (const SlEvalReport *report)
   const SlDataset *dataset = report->dataset;
   const guint unreadable = count_unreadable (dataset);
   const SlTruthKind kind = sl_evaluated_model_kind (report->contenders->pdata[0]);
-  g_autofree char *path = sl_printable (report->path, SL_SHOW_NAME);
+  g_autofree char *path = sl_printable (report->path, SL_PRINTABLE_NAME);
   int width = 5;
   printf ("%s: %u pictures, %u classes, %u thread%s\n", path, dataset->samples->len - unreadable, count_classes (dataset), report->threads,
           report->threads != 1 ? "s" : "");
@@ -177,7 +177,7 @@ sl_eval_print (const SlEvalReport *report)
                                    : "%u have no file of boxes: there is nothing to be found in them\n",
             dataset->unlabelled);
   for (guint i = 0; i < report->contenders->len; i++) {
-    g_autofree char *name = sl_printable (sl_evaluated_model_path (report->contenders->pdata[i]), SL_SHOW_NAME);
+    g_autofree char *name = sl_printable (sl_evaluated_model_path (report->contenders->pdata[i]), SL_PRINTABLE_NAME);
     width = MAX (width, (int) g_utf8_strlen (name, -1));
   }
   if (kind == SL_TRUTH_OBJECTS)

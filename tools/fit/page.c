@@ -26,7 +26,7 @@ static const char head[] =
 static void
 append_text (GString *out, const char *text)
 {
-  g_autofree char *shown = sl_printable (text, SL_SHOW_MESSAGE), *escaped = g_markup_escape_text (shown, -1);
+  g_autofree char *shown = sl_printable (text, SL_PRINTABLE_MESSAGE), *escaped = g_markup_escape_text (shown, -1);
   g_string_append (out, escaped);
 }
 

@@ -26,7 +26,7 @@
 #define CLOSE_MS 1000
 #define AHEAD 2
 
-struct _SlRemoteFrames
+struct _SlDecoderClient
 {
   SlSpawner *spawner;
   SlRemoteNote note;

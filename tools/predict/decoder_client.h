@@ -15,7 +15,7 @@ G_BEGIN_DECLS
 /** SlRemoteNote: what the camera @name, whose frames go on, has to say. */
 typedef void (*SlRemoteNote) (const char *name, const char *text);
 
-typedef struct _SlRemoteFrames SlDecoderClient;
+typedef struct _SlDecoderClient SlDecoderClient;
 
 /** sl_decoder_client_new: after gst_init(); @timeout: seconds that a source may be without progress, 0 = for ever, and @option: what sets
  *  it, for messages: " (--timeout)" or "". @spawner must outlive it. @note: (nullable). */

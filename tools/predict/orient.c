@@ -15,7 +15,7 @@
 
 #define POLL_INTERVAL (100 * GST_MSECOND)
 
-struct _SlTurner
+struct _SlOrient
 {
   GstVideoOrientationMethod method; /* of the pipeline, which has another one when that changes */
   GstElement *pipeline, *source, *sink;

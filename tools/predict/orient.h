@@ -10,7 +10,7 @@
 
 G_BEGIN_DECLS
 
-typedef struct _SlTurner SlOrient;
+typedef struct _SlOrient SlOrient;
 
 /** sl_orient_new: it makes its pipeline when the first frame has to be turned. */
 SlOrient *sl_orient_new (void);

@@ -72,7 +72,7 @@ begin_row (SlReport *report, const SlPredictionView *prediction, gboolean box, d
 static void
 end_row (SlReport *report, const char *label)
 {
-  g_autofree char *shown = sl_printable (label, SL_SHOW_LABEL);
+  g_autofree char *shown = sl_printable (label, SL_PRINTABLE_LABEL);
   g_string_append_printf (report->line, "  %s", shown);
   write_line (report);
 }
@@ -81,9 +81,10 @@ end_row (SlReport *report, const char *label)
 static void
 end_read_row (SlReport *report, const SlObjectView *object)
 {
-  g_autofree char *label = sl_printable (object->label, SL_SHOW_LABEL), *symbology = sl_printable (object->code->symbology, SL_SHOW_LABEL);
+  g_autofree char *label = sl_printable (object->label, SL_PRINTABLE_LABEL),
+                  *symbology = sl_printable (object->code->symbology, SL_PRINTABLE_LABEL);
   g_string_append_printf (report->line, "  %s  %s ", label, symbology);
-  sl_code_append_text (report->line, object->code, SL_SHOW_NAME);
+  sl_code_append_text (report->line, object->code, SL_PRINTABLE_NAME);
   write_line (report);
 }
 
@@ -110,8 +111,8 @@ print_vector (SlReport *report, const SlPredictionView *prediction)
   }
   for (guint i = 0; i < vector->n && short_enough; i++) {
     g_autofree char *place = g_strdup_printf ("%u", i);
-    g_autofree char *name = sl_printable (vector->names != NULL ? vector->names[i] : place, SL_SHOW_LABEL);
-    g_autofree char *unit = sl_printable (vector->units != NULL ? vector->units[i] : "", SL_SHOW_LABEL);
+    g_autofree char *name = sl_printable (vector->names != NULL ? vector->names[i] : place, SL_PRINTABLE_LABEL);
+    g_autofree char *unit = sl_printable (vector->units != NULL ? vector->units[i] : "", SL_PRINTABLE_LABEL);
     report->rows++;
     if (report->moving)
       append_time (report->line, prediction);
@@ -135,7 +136,8 @@ print_outputs (SlReport *report, const SlPredictionView *prediction)
 {
   for (guint i = 0; i < prediction->outputs.n; i++) {
     const SlTensorInfo *info = &prediction->outputs.infos[i];
-    g_autofree char *name = sl_printable (info->name != NULL ? info->name : "", SL_SHOW_LABEL), *shape = sl_tensor_infos_describe (info, 1);
+    g_autofree char *name = sl_printable (info->name != NULL ? info->name : "", SL_PRINTABLE_LABEL),
+                    *shape = sl_tensor_infos_describe (info, 1);
     report->rows++;
     if (report->moving)
       append_time (report->line, prediction);

@@ -26,7 +26,7 @@ static const char *const bits[] = { "8 bits", "weights of 8 bits", "weights of f
 void
 sl_quantize_print (const SlQuantizeReport *report, const SlLearned *learned, const char *output, guint threads)
 {
-  g_autofree char *shown = sl_printable (output, SL_SHOW_MESSAGE);
+  g_autofree char *shown = sl_printable (output, SL_PRINTABLE_MESSAGE);
   printf ("model      %s\n", shown);
   if (learned->looked_at > 0)
     printf ("frames     %" G_GUINT64_FORMAT " looked at, %" G_GUINT64_FORMAT " alike, %u learned from\n", learned->looked_at,
@@ -41,7 +41,7 @@ sl_quantize_print (const SlQuantizeReport *report, const SlLearned *learned, con
   if (report->n_kept > 0)
     printf ("kept float %u layers\n", report->n_kept);
   for (guint i = 0; i < MIN (report->n_kept, SL_QUANTIZE_KEPT); i++) {
-    g_autofree char *name = sl_printable (report->kept[i], SL_SHOW_MESSAGE);
+    g_autofree char *name = sl_printable (report->kept[i], SL_PRINTABLE_MESSAGE);
     printf ("           %s\n", name);
   }
   printf ("size       %.2f MB float, %.2f MB now\n", (double) report->float_bytes / 1e6, (double) report->quantized_bytes / 1e6);
@@ -52,7 +52,7 @@ sl_quantize_print (const SlQuantizeReport *report, const SlLearned *learned, con
   printf ("outputs    %.1f dB signal to noise\n", report->output_snr);
   printf ("noisiest\n");
   for (guint i = 0; i < report->n_worst; i++) {
-    g_autofree char *name = sl_printable (report->worst[i].name, SL_SHOW_MESSAGE);
+    g_autofree char *name = sl_printable (report->worst[i].name, SL_PRINTABLE_MESSAGE);
     printf ("  %6.1f dB  %-24s %s\n", report->worst[i].snr, report->worst[i].op, name);
   }
 }

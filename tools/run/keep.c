@@ -155,7 +155,7 @@ read_file (SlKeep *keep, GKeyFile *file, GError **error)
   pipeline = g_key_file_get_string (file, GROUP, "pipeline", NULL);
   if (g_strcmp0 (pipeline, keep->name) == 0)
     return TRUE;
-  g_autofree char *shown = sl_printable (pipeline != NULL ? pipeline : "", SL_SHOW_NAME);
+  g_autofree char *shown = sl_printable (pipeline != NULL ? pipeline : "", SL_PRINTABLE_NAME);
   g_set_error (error, G_FILE_ERROR, G_FILE_ERROR_INVAL, "expected the state of pipeline %s, got that of '%s'", keep->name, shown);
   return FALSE;
 }

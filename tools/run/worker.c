@@ -423,7 +423,7 @@ sl_worker_new (const char *path, GHashTable *parameters, const SlWorkerOptions *
   }
   SlWorker *worker = g_new0 (SlWorker, 1);
   worker->path = g_strdup (path);
-  worker->name = sl_printable (description->name, SL_SHOW_NAME);
+  worker->name = sl_printable (description->name, SL_PRINTABLE_NAME);
   worker->parameters = g_hash_table_ref (parameters);
   worker->options = options;
   worker->description = description;

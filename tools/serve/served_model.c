@@ -102,7 +102,7 @@ sl_work_new (SlServedModel *served, const SlBrokerMessage *message, GError **err
 {
   SlRemoteRequest request;
   if (!sl_remote_may_answer (served->prefix, served->name, message->topic, message->response)) {
-    g_autofree char *shown = sl_printable (message->response != NULL ? message->response : "none", SL_SHOW_NAME);
+    g_autofree char *shown = sl_printable (message->response != NULL ? message->response : "none", SL_PRINTABLE_NAME);
     g_set_error (error, SL_ERROR, SL_ERROR_FORMAT, "request: expected a response topic below %s/%s/answers%s/, got %s", served->prefix,
                  served->name, strrchr (message->topic, '/'), shown);
     return NULL;

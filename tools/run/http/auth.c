@@ -9,7 +9,7 @@
 
 #define DIGEST 32
 
-struct _SlGate
+struct _SlAuth
 {
   gboolean guarded, local;
   guint8 digest[DIGEST];
@@ -28,45 +28,45 @@ digest (const char *text, gsize length, guint8 result[DIGEST])
 SlAuth *
 sl_auth_new (const char *password, gboolean local)
 {
-  SlAuth *gate = g_new0 (SlAuth, 1);
-  gate->guarded = password != NULL;
-  gate->local = local;
+  SlAuth *auth = g_new0 (SlAuth, 1);
+  auth->guarded = password != NULL;
+  auth->local = local;
   if (password != NULL)
-    digest (password, strlen (password), gate->digest);
-  return gate;
+    digest (password, strlen (password), auth->digest);
+  return auth;
 }
 
 void
-sl_auth_free (SlAuth *gate)
+sl_auth_free (SlAuth *auth)
 {
-  g_free (gate);
+  g_free (auth);
 }
 
 static gboolean
-is_password (const SlAuth *gate, const char *text, gsize length)
+is_password (const SlAuth *auth, const char *text, gsize length)
 {
   guint8 got[DIGEST];
   guint8 difference = 0;
   digest (text, length, got);
   for (guint i = 0; i < DIGEST; i++)
-    difference |= got[i] ^ gate->digest[i];
+    difference |= got[i] ^ auth->digest[i];
   return difference == 0;
 }
 
 /* RFC 7617's "Basic" with any user name, and RFC 6750's "Bearer". */
 static gboolean
-knows_password (const SlAuth *gate, const char *authorization)
+knows_password (const SlAuth *auth, const char *authorization)
 {
   gsize length;
   if (authorization == NULL)
     return FALSE;
   if (g_ascii_strncasecmp (authorization, "Bearer ", 7) == 0)
-    return is_password (gate, authorization + 7, strlen (authorization + 7));
+    return is_password (auth, authorization + 7, strlen (authorization + 7));
   if (g_ascii_strncasecmp (authorization, "Basic ", 6) != 0)
     return FALSE;
   g_autofree guchar *decoded = g_base64_decode (authorization + 6, &length);
   const guchar *colon = decoded != NULL ? memchr (decoded, ':', length) : NULL;
-  return colon != NULL && is_password (gate, (const char *) colon + 1, length - (gsize) (colon + 1 - decoded));
+  return colon != NULL && is_password (auth, (const char *) colon + 1, length - (gsize) (colon + 1 - decoded));
 }
 
 static gboolean
@@ -76,13 +76,13 @@ is_local_name (const char *host)
 }
 
 gboolean
-sl_auth_is_told (const SlAuth *gate, SoupServerMessage *message)
+sl_auth_is_told (const SlAuth *auth, SoupServerMessage *message)
 {
-  return gate->guarded && soup_message_headers_get_one (soup_server_message_get_request_headers (message), "Authorization") != NULL;
+  return auth->guarded && soup_message_headers_get_one (soup_server_message_get_request_headers (message), "Authorization") != NULL;
 }
 
 const char *
-sl_auth_check (const SlAuth *gate, SoupServerMessage *message)
+sl_auth_check (const SlAuth *auth, SoupServerMessage *message)
 {
   const char *method = soup_server_message_get_method (message);
   SoupMessageHeaders *asked = soup_server_message_get_request_headers (message);
@@ -92,12 +92,12 @@ sl_auth_check (const SlAuth *gate, SoupServerMessage *message)
     soup_server_message_set_status (message, SOUP_STATUS_METHOD_NOT_ALLOWED, NULL);
     return "expected GET or HEAD: nothing can be changed here";
   }
-  if (gate->guarded && !knows_password (gate, soup_message_headers_get_one (asked, "Authorization"))) {
+  if (auth->guarded && !knows_password (auth, soup_message_headers_get_one (asked, "Authorization"))) {
     soup_message_headers_replace (answered, "WWW-Authenticate", "Basic realm=\"sightline\", charset=\"UTF-8\"");
     soup_server_message_set_status (message, SOUP_STATUS_UNAUTHORIZED, NULL);
     return "expected the password, with any user name, or as a bearer token";
   }
-  if (!gate->guarded && gate->local && !is_local_name (g_uri_get_host (soup_server_message_get_uri (message)))) {
+  if (!auth->guarded && auth->local && !is_local_name (g_uri_get_host (soup_server_message_get_uri (message)))) {
     soup_server_message_set_status (message, SOUP_STATUS_FORBIDDEN, NULL);
     return "expected an address in numbers or localhost as the host: without a password other names are not answered to";
   }

@@ -9,15 +9,15 @@
 
 G_BEGIN_DECLS
 
-typedef struct _SlGate SlAuth;
+typedef struct _SlAuth SlAuth;
 
 /** sl_auth_new: @password: (nullable): that clients must know; @local: only this machine reaches the server. */
 SlAuth *sl_auth_new (const char *password, gboolean local);
-void sl_auth_free (SlAuth *gate);
+void sl_auth_free (SlAuth *auth);
 /** sl_auth_is_told: whether @message says a password, right or wrong, and one is asked for. */
-gboolean sl_auth_is_told (const SlAuth *gate, SoupServerMessage *message);
+gboolean sl_auth_is_told (const SlAuth *auth, SoupServerMessage *message);
 /** sl_auth_check: (nullable): NULL when @message may be answered; else why not, with the status and headers for that set. */
-const char *sl_auth_check (const SlAuth *gate, SoupServerMessage *message);
+const char *sl_auth_check (const SlAuth *auth, SoupServerMessage *message);
 
 G_END_DECLS
 

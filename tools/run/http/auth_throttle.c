@@ -11,7 +11,7 @@
 
 typedef struct
 {
-  SlAuthThrottle *turns;
+  SlAuthThrottle *throttle;
   char *name;     /* of sl_connections_client() */
   GQueue waiters; /* of Waiter */
   GSource *timer; /* (nullable): after a wrong password */
@@ -26,9 +26,9 @@ typedef struct
   gulong finished;
 } Waiter;
 
-struct _SlTurns
+struct _SlAuthThrottle
 {
-  SlAuthAttempt turn;
+  SlAuthThrottleFunc answer;
   gpointer data;
   GHashTable *clients; /* name -> Client: those whose next password waits */
 };
@@ -62,37 +62,37 @@ client_free (gpointer data)
 }
 
 SlAuthThrottle *
-sl_auth_throttle_new (SlAuthAttempt turn, gpointer data)
+sl_auth_throttle_new (SlAuthThrottleFunc answer, gpointer data)
 {
-  SlAuthThrottle *turns = g_new0 (SlAuthThrottle, 1);
-  turns->turn = turn;
-  turns->data = data;
-  turns->clients = g_hash_table_new_full (g_str_hash, g_str_equal, NULL, client_free);
-  return turns;
+  SlAuthThrottle *throttle = g_new0 (SlAuthThrottle, 1);
+  throttle->answer = answer;
+  throttle->data = data;
+  throttle->clients = g_hash_table_new_full (g_str_hash, g_str_equal, NULL, client_free);
+  return throttle;
 }
 
 void
-sl_auth_throttle_free (SlAuthThrottle *turns)
+sl_auth_throttle_free (SlAuthThrottle *throttle)
 {
-  g_hash_table_unref (turns->clients);
-  g_free (turns);
+  g_hash_table_unref (throttle->clients);
+  g_free (throttle);
 }
 
 static gboolean
 on_time (gpointer data)
 {
   Client *client = data;
-  SlAuthThrottle *turns = client->turns;
+  SlAuthThrottle *throttle = client->throttle;
   Waiter *waiter;
   g_clear_pointer (&client->timer, g_source_unref);
   while (client->timer == NULL && (waiter = g_queue_pop_head (&client->waiters)) != NULL) {
     g_clear_signal_handler (&waiter->finished, waiter->message); /* a stream is finished at once */
     soup_server_message_unpause (waiter->message);
-    turns->turn (waiter->message, waiter->path, waiter->query, turns->data);
+    throttle->answer (waiter->message, waiter->path, waiter->query, throttle->data);
     waiter_free (waiter);
   }
   if (client->timer == NULL)
-    g_hash_table_remove (turns->clients, client->name);
+    g_hash_table_remove (throttle->clients, client->name);
   return G_SOURCE_REMOVE;
 }
 
@@ -106,21 +106,21 @@ on_finished (SoupServerMessage *message, gpointer data)
 
 /* (nullable): the client of @message, if it waits. */
 static Client *
-find (SlAuthThrottle *turns, SoupServerMessage *message)
+find (SlAuthThrottle *throttle, SoupServerMessage *message)
 {
   g_autofree char *name = sl_connections_client (soup_server_message_get_remote_address (message));
-  return g_hash_table_lookup (turns->clients, name);
+  return g_hash_table_lookup (throttle->clients, name);
 }
 
 gboolean
-sl_auth_throttle_take (SlAuthThrottle *turns, SoupServerMessage *message, const char *path, GHashTable *query)
+sl_auth_throttle_take (SlAuthThrottle *throttle, SoupServerMessage *message, const char *path, GHashTable *query)
 {
-  Client *client = find (turns, message);
+  Client *client = find (throttle, message);
   if (client == NULL) {
-    turns->turn (message, path, query, turns->data);
+    throttle->answer (message, path, query, throttle->data);
     return TRUE;
   }
-  if (client->waiters.length >= SL_TURNS_MOST)
+  if (client->waiters.length >= SL_AUTH_MAX_WAITING)
     return FALSE;
   Waiter *waiter = g_new0 (Waiter, 1);
   waiter->client = client;
@@ -143,11 +143,11 @@ has_ended (SoupServerMessage *message)
 }
 
 void
-sl_auth_throttle_expire (SlAuthThrottle *turns)
+sl_auth_throttle_expire (SlAuthThrottle *throttle)
 {
   GHashTableIter iter;
   Client *client;
-  g_hash_table_iter_init (&iter, turns->clients);
+  g_hash_table_iter_init (&iter, throttle->clients);
   while (g_hash_table_iter_next (&iter, NULL, (gpointer *) &client))
     for (GList *link = client->waiters.head, *next; link != NULL; link = next) {
       g_autoptr (SoupServerMessage) message = g_object_ref (((Waiter *) link->data)->message);
@@ -162,18 +162,18 @@ sl_auth_throttle_expire (SlAuthThrottle *turns)
 }
 
 void
-sl_auth_throttle_delay (SlAuthThrottle *turns, SoupServerMessage *message)
+sl_auth_throttle_delay (SlAuthThrottle *throttle, SoupServerMessage *message)
 {
-  Client *client = find (turns, message);
+  Client *client = find (throttle, message);
   if (client == NULL) {
     client = g_new0 (Client, 1);
-    client->turns = turns;
+    client->throttle = throttle;
     client->name = sl_connections_client (soup_server_message_get_remote_address (message));
     g_queue_init (&client->waiters);
-    g_hash_table_insert (turns->clients, client->name, client);
+    g_hash_table_insert (throttle->clients, client->name, client);
   }
   stop_timer (client);
-  client->timer = g_timeout_source_new (SL_TURN_MS);
+  client->timer = g_timeout_source_new (SL_AUTH_DELAY_MS);
   g_source_set_callback (client->timer, on_time, client, NULL);
   g_source_attach (client->timer, g_main_context_get_thread_default ());
 }

@@ -12,26 +12,26 @@
 G_BEGIN_DECLS
 
 /** Milliseconds from a wrong password to the next one of the same client that is looked at. */
-#define SL_TURN_MS 100
+#define SL_AUTH_DELAY_MS 100
 
 /** Passwords of one client that wait; more are refused unseen. */
-#define SL_TURNS_MOST 24
+#define SL_AUTH_MAX_WAITING 24
 
-typedef struct _SlTurns SlAuthThrottle;
+typedef struct _SlAuthThrottle SlAuthThrottle;
 
-/** SlAuthAttempt: looks at @message, a request for @path with the values @query (nullable), whose turn it is. */
-typedef void (*SlAuthAttempt) (SoupServerMessage *message, const char *path, GHashTable *query, gpointer data);
+/** SlAuthThrottleFunc: looks at @message, a request for @path with the values @query (nullable), whose turn it is. */
+typedef void (*SlAuthThrottleFunc) (SoupServerMessage *message, const char *path, GHashTable *query, gpointer data);
 
-/** sl_auth_throttle_new: calls @turn in the thread's default context. */
-SlAuthThrottle *sl_auth_throttle_new (SlAuthAttempt turn, gpointer data);
+/** sl_auth_throttle_new: calls @answer in the thread's default context. */
+SlAuthThrottle *sl_auth_throttle_new (SlAuthThrottleFunc answer, gpointer data);
 /** sl_auth_throttle_free: who waits is not called any more. */
-void sl_auth_throttle_free (SlAuthThrottle *turns);
+void sl_auth_throttle_free (SlAuthThrottle *throttle);
 /** sl_auth_throttle_take: calls the function with @message, at once or when it is its turn; @message is paused until then. FALSE: too many wait. */
-gboolean sl_auth_throttle_take (SlAuthThrottle *turns, SoupServerMessage *message, const char *path, GHashTable *query);
+gboolean sl_auth_throttle_take (SlAuthThrottle *throttle, SoupServerMessage *message, const char *path, GHashTable *query);
 /** sl_auth_throttle_delay: the password of @message, whose turn it is, was wrong. */
-void sl_auth_throttle_delay (SlAuthThrottle *turns, SoupServerMessage *message);
+void sl_auth_throttle_delay (SlAuthThrottle *throttle, SoupServerMessage *message);
 /** sl_auth_throttle_expire: removes the messages whose connection has ended. Call it some times a second. */
-void sl_auth_throttle_expire (SlAuthThrottle *turns);
+void sl_auth_throttle_expire (SlAuthThrottle *throttle);
 
 G_END_DECLS
 

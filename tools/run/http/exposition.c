@@ -8,7 +8,7 @@
 static void
 append_label (GString *out, const char *name, const char *value)
 {
-  g_autofree char *shown = sl_printable (value != NULL ? value : "", SL_SHOW_NAME);
+  g_autofree char *shown = sl_printable (value != NULL ? value : "", SL_PRINTABLE_NAME);
   g_string_append_printf (out, "%s%s=\"", out->str[out->len - 1] == '{' ? "" : ",", name);
   for (const char *c = shown; *c != '\0'; c++) {
     if (*c == '"' || *c == '\\')

@@ -33,14 +33,14 @@ struct _SlHttpServer
   gpointer data;
   GSocketListener *listener;
   GTlsCertificate *certificate;
-  SlAuth *gate;
+  SlAuth *auth;
   char *url;
   GMainContext *context;
   GMainLoop *loop;
   GThread *thread;
   SoupServer *soup;
   SlConnections *connections;
-  SlAuthThrottle *turns; /* of requests that say a password */
+  SlAuthThrottle *throttle; /* of requests that say a password */
 };
 
 void
@@ -72,11 +72,11 @@ static void
 answer_request (SoupServerMessage *message, const char *path, GHashTable *query, gpointer data)
 {
   SlHttpServer *server = data;
-  const char *why = sl_auth_check (server->gate, message);
+  const char *why = sl_auth_check (server->auth, message);
   if (why != NULL) {
     const guint status = soup_server_message_get_status (message);
-    if (status == SOUP_STATUS_UNAUTHORIZED && sl_auth_is_told (server->gate, message))
-      sl_auth_throttle_delay (server->turns, message);
+    if (status == SOUP_STATUS_UNAUTHORIZED && sl_auth_is_told (server->auth, message))
+      sl_auth_throttle_delay (server->throttle, message);
     sl_http_answer_text (message, status, "%s", why);
     return;
   }
@@ -88,7 +88,7 @@ answer_request (SoupServerMessage *message, const char *path, GHashTable *query,
     route->answer (server->data, message, query);
     return;
   }
-  g_autofree char *shown = sl_printable (path, SL_SHOW_NAME);
+  g_autofree char *shown = sl_printable (path, SL_PRINTABLE_NAME);
   sl_http_answer_text (message, SOUP_STATUS_NOT_FOUND, "%s: there is nothing here; expected one of %s", shown, known->str);
 }
 
@@ -96,11 +96,11 @@ static void
 on_request (SoupServer *soup, SoupServerMessage *message, const char *path, GHashTable *query, gpointer data)
 {
   SlHttpServer *server = data;
-  if (!sl_auth_is_told (server->gate, message))
+  if (!sl_auth_is_told (server->auth, message))
     answer_request (message, path, query, server);
-  else if (!sl_auth_throttle_take (server->turns, message, path, query))
+  else if (!sl_auth_throttle_take (server->throttle, message, path, query))
     sl_http_answer_text (message, STATUS_TOO_MANY_REQUESTS, "%d passwords of this client wait already, as one was wrong: try again later",
-                         SL_TURNS_MOST);
+                         SL_AUTH_MAX_WAITING);
 }
 
 /* Bytes of the request's headers, and of its address. */
@@ -141,7 +141,7 @@ on_tick (gpointer data)
 {
   SlHttpServer *server = data;
   sl_connections_expire (server->connections);
-  sl_auth_throttle_expire (server->turns);
+  sl_auth_throttle_expire (server->throttle);
   if (server->site->tick != NULL)
     server->site->tick (server->data);
   return G_SOURCE_CONTINUE;
@@ -155,7 +155,7 @@ run (gpointer data)
   server->soup = soup_server_new (NULL, NULL);
   soup_server_add_early_handler (server->soup, NULL, on_headers, server, NULL);
   soup_server_add_handler (server->soup, NULL, on_request, server, NULL);
-  server->turns = sl_auth_throttle_new (answer_request, server);
+  server->throttle = sl_auth_throttle_new (answer_request, server);
   server->connections = sl_connections_new (server->soup, server->listener, server->certificate);
   if (server->site->started != NULL)
     server->site->started (server->data, server->connections);
@@ -166,7 +166,7 @@ run (gpointer data)
   g_source_destroy (tick);
   g_source_unref (tick);
   soup_server_remove_handler (server->soup, "/"); /* nothing is answered any more */
-  sl_auth_throttle_free (server->turns);
+  sl_auth_throttle_free (server->throttle);
   if (server->site->stopped != NULL)
     server->site->stopped (server->data);
   sl_connections_free (server->connections);
@@ -189,7 +189,7 @@ read_password (SlHttpServer *server, gboolean local, char **warning, GError **er
       return FALSE;
     }
   }
-  server->gate = sl_auth_new (password, local);
+  server->auth = sl_auth_new (password, local);
   return TRUE;
 }
 
@@ -279,7 +279,7 @@ sl_http_server_free (SlHttpServer *server)
     g_source_unref (quit);
     g_thread_join (server->thread);
   }
-  g_clear_pointer (&server->gate, sl_auth_free);
+  g_clear_pointer (&server->auth, sl_auth_free);
   g_clear_object (&server->listener);
   g_clear_object (&server->certificate);
   g_main_loop_unref (server->loop);

@@ -166,7 +166,7 @@ find_channel (SlRunSite *site, SoupServerMessage *message, GHashTable *query)
       return site->channels->pdata[i];
     g_string_append_printf (names, "%s%s", i > 0 ? ", " : "", known);
   }
-  g_autofree char *shown = sl_printable (name, SL_SHOW_NAME);
+  g_autofree char *shown = sl_printable (name, SL_PRINTABLE_NAME);
   sl_http_answer_text (message, SOUP_STATUS_NOT_FOUND, "?pipeline=%s: there is no such pipeline; expected %s", shown, names->str);
   return NULL;
 }
