@@ -5,8 +5,8 @@
 #include <glib/gstdio.h>
 
 #include "core/base/picture.h"
-#include "core/base/printable.h"
 #include "sightline/error.h"
+#include "tools/html_page.h"
 #include "tools/interrupt.h"
 #include "tools/quantize/drawn.h"
 
@@ -14,21 +14,9 @@
 #define READINGS 3
 #define PICTURES 6
 
-static const char head[] =
-  "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
-  "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; img-src data:; style-src 'unsafe-inline'\">\n"
-  "<meta name=\"viewport\" content=\"width=device-width\">\n<title>sightline fit</title>\n<style>\n"
-  "body{font:15px/1.5 sans-serif;max-width:80rem;margin:2rem auto;padding:0 1rem;color:#222;background:#fff}\n"
-  "h1{font-size:1.4rem}h2{font-size:1.1rem;margin-top:2rem}code{overflow-wrap:anywhere}\n"
-  ".sheet{display:grid;grid-template-columns:repeat(auto-fill,minmax(14rem,1fr));gap:.5rem}.sheet img{width:100%}figure{margin:0}\n"
-  "figcaption{font-size:.85rem;color:#555;overflow-wrap:anywhere}\n</style></head><body>\n";
-
-static void
-append_text (GString *out, const char *text)
-{
-  g_autofree char *shown = sl_printable (text, SL_PRINTABLE_MESSAGE), *escaped = g_markup_escape_text (shown, -1);
-  g_string_append (out, escaped);
-}
+static const char css[] =
+  "code{overflow-wrap:anywhere}\n"
+  ".sheet{display:grid;grid-template-columns:repeat(auto-fill,minmax(14rem,1fr));gap:.5rem}.sheet img{width:100%}\n";
 
 static void
 append_option (GPtrArray *more, const char *option, const char *value)
@@ -71,10 +59,10 @@ append_picture (GString *out, const char *model, const SlModelOptions *options, 
   if (image != NULL)
     g_string_append_printf (out, "<img alt=\"\" src=\"data:image/jpeg;base64,%s\">", image);
   g_string_append (out, "<figcaption>");
-  append_text (out, input->name);
+  sl_html_append_text (out, input->name);
   if (image == NULL && error != NULL) {
     g_string_append (out, ": ");
-    append_text (out, error->message);
+    sl_html_append_text (out, error->message);
   }
   g_string_append (out, "</figcaption></figure>\n");
 }
@@ -88,7 +76,7 @@ append_reading (GString *out, const SlReading *reading, const char *model, const
   const guint n = MIN (inputs->len, PICTURES);
   g_string_append_printf (out, "<h2>%s, %s, %s: score %.2f</h2>\n<p><code>", reading->convention->name, sl_colour_name (reading->colour),
                           sl_fit_name (reading->fit), reading->score);
-  append_text (out, text);
+  sl_html_append_text (out, text);
   g_string_append (out, "</code></p>\n<div class=\"sheet\">\n");
   for (guint i = 0; i < n && !sl_interrupted (); i++)
     append_picture (out, model, options, (const char *const *) more->pdata, inputs->pdata[(guint64) i * inputs->len / n], folder);
@@ -100,13 +88,13 @@ sl_fit_page_write (const SlFinding *finding, const char *model, const SlModelOpt
                    GError **error)
 {
   g_autofree char *folder = g_dir_make_tmp ("sightline-XXXXXX", error), *verdict = sl_finding_verdict (finding);
-  g_autoptr (GString) out = g_string_new (head);
+  g_autoptr (GString) out = sl_html_page_new ("sightline fit", 80, css);
   if (folder == NULL)
     return FALSE;
   g_string_append (out, "<h1>");
-  append_text (out, model);
+  sl_html_append_text (out, model);
   g_string_append (out, "</h1>\n<p>");
-  append_text (out, verdict);
+  sl_html_append_text (out, verdict);
   g_string_append (out, "</p>\n");
   for (guint i = 0; i < MIN (finding->readings->len, READINGS) && !sl_interrupted (); i++)
     append_reading (out, finding->readings->pdata[i], model, options, inputs, folder);

@@ -8,7 +8,7 @@
 #include <glib/gstdio.h>
 #include <math.h>
 
-#include "core/base/printable.h"
+#include "tools/html_page.h"
 #include "tools/interrupt.h"
 #include "tools/predict/drawing.h"
 #include "tools/quantize/drawn.h"
@@ -17,23 +17,9 @@
 /* Longest of the page's bars, dB. */
 #define BAR_DB 60.0
 
-static const char head[] =
-  "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
-  "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; img-src data:; style-src 'unsafe-inline'\">\n"
-  "<meta name=\"viewport\" content=\"width=device-width\">\n<title>sightline quantize</title>\n<style>\n"
-  "body{font:15px/1.5 sans-serif;max-width:70rem;margin:2rem auto;padding:0 1rem;color:#222;background:#fff}\n"
-  "h1{font-size:1.4rem}h2{font-size:1.1rem;margin-top:2rem}table{border-collapse:collapse}td,th{padding:.2rem 1rem .2rem 0;text-align:left}\n"
-  "td.n{text-align:right;font-variant-numeric:tabular-nums}.bar{background:#2a6fb0;height:.8rem}\n"
-  ".pair{display:grid;grid-template-columns:1fr 1fr;gap:.5rem;margin-bottom:1rem}.pair img{width:100%}figure{margin:0}\n"
-  "figcaption{font-size:.85rem;color:#555;overflow-wrap:anywhere}\n</style></head><body>\n";
-
-/* @text as a person may see it, with nothing in it that a browser would take for more than text. */
-static void
-append_text (GString *out, const char *text)
-{
-  g_autofree char *shown = sl_printable (text, SL_PRINTABLE_MESSAGE), *escaped = g_markup_escape_text (shown, -1);
-  g_string_append (out, escaped);
-}
+static const char css[] = "table{border-collapse:collapse}td,th{padding:.2rem 1rem .2rem 0;text-align:left}\n"
+                          "td.n{text-align:right;font-variant-numeric:tabular-nums}.bar{background:#2a6fb0;height:.8rem}\n"
+                          ".pair{display:grid;grid-template-columns:1fr 1fr;gap:.5rem;margin-bottom:1rem}.pair img{width:100%}\n";
 
 static void G_GNUC_PRINTF (3, 4) append_row (GString *out, const char *name, const char *format, ...)
 {
@@ -42,7 +28,7 @@ static void G_GNUC_PRINTF (3, 4) append_row (GString *out, const char *name, con
   g_autofree char *value = g_strdup_vprintf (format, arguments);
   va_end (arguments);
   g_string_append_printf (out, "<tr><th>%s</th><td>", name);
-  append_text (out, value);
+  sl_html_append_text (out, value);
   g_string_append (out, "</td></tr>\n");
 }
 
@@ -78,9 +64,9 @@ append_worst (GString *out, const SlQuantizeReport *report)
   for (guint i = 0; i < report->n_worst; i++) {
     const SlLayerNoise *one = &report->worst[i];
     g_string_append (out, "<tr><td>");
-    append_text (out, one->op);
+    sl_html_append_text (out, one->op);
     g_string_append (out, "</td><td>");
-    append_text (out, one->name);
+    sl_html_append_text (out, one->name);
     g_string_append_printf (out, "</td><td class=\"n\">%.1f</td><td><div class=\"bar\" style=\"width:%.0fpx\"></div></td></tr>\n", one->snr,
                             4 * CLAMP (one->snr, 0, BAR_DB));
   }
@@ -92,7 +78,7 @@ append_figure (GString *out, const char *image, const char *model, const char *p
 {
   g_autofree char *name = g_path_get_basename (picture);
   g_string_append_printf (out, "<figure><img alt=\"\" src=\"data:image/jpeg;base64,%s\"><figcaption>%s: ", image, model);
-  append_text (out, name);
+  sl_html_append_text (out, name);
   g_string_append (out, "</figcaption></figure>\n");
 }
 
@@ -123,7 +109,7 @@ append_pair (GString *out, const SlPage *page, const SlSource *source, guint num
   } else if (error != NULL) {
     g_autofree char *text = g_strdup_printf ("%s cannot be shown: %s", path != NULL ? path : "a frame", error->message);
     g_string_append (out, "<p>");
-    append_text (out, text);
+    sl_html_append_text (out, text);
     g_string_append (out, "</p>\n");
   }
 }
@@ -161,9 +147,9 @@ sl_page_write (const SlPage *page, const char *path, GError **error)
     return FALSE;
   g_autofree char *floats = g_build_filename (folder, "float.tflite", NULL);
   const char *data = g_bytes_get_data (page->floats, &size);
-  g_autoptr (GString) out = g_string_new (head);
+  g_autoptr (GString) out = sl_html_page_new ("sightline quantize", 70, css);
   g_string_append (out, "<h1>");
-  append_text (out, page->output);
+  sl_html_append_text (out, page->output);
   g_string_append (out, "</h1>\n");
   append_figures (out, page);
   append_worst (out, page->report);
