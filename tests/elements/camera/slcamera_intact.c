@@ -58,24 +58,37 @@ watch (TestCamera *camera, Compare *compare)
   compare_watch (compare, pad);
 }
 
-/* The server begins when somebody connects, so that whoever comes next comes in the middle of a group. */
+/* FALSE: the test is skipped, since GStreamer has no @encoder. */
+static gboolean
+start (TestServer *server, const char *encoder, const char *options)
+{
+  g_autoptr (GstElementFactory) factory = gst_element_factory_find (encoder);
+  g_autofree char *arguments = g_strdup_printf (PICTURES " %s", options);
+  if (factory != NULL)
+    return test_server_start (server, SERVER, 0, arguments);
+  g_test_skip (encoder);
+  return FALSE;
+}
+
+/* The first camera starts the server's stream, so the next one joins in the middle of a group of pictures. */
+static TestCamera *
+join_before (const TestServer *server)
+{
+  TestCamera *before = test_camera_new (server->uri, NULL, NULL);
+  test_camera_play (before, GST_STATE_PLAYING);
+  test_camera_wait_frames (before, 15);
+  return before;
+}
+
 static void
 test_join (gconstpointer data)
 {
   const Stream *stream = data;
   TestServer server;
   Compare compare;
-  g_autoptr (GstElementFactory) encoder = gst_element_factory_find (stream->encoder);
-  if (encoder == NULL) {
-    g_test_skip ("there is no such encoder");
+  if (!start (&server, stream->encoder, stream->arguments))
     return;
-  }
-  g_autofree char *arguments = g_strdup_printf (PICTURES " %s", stream->arguments);
-  if (!test_server_start (&server, SERVER, 0, arguments))
-    return;
-  g_autoptr (TestCamera) before = test_camera_new (server.uri, NULL, NULL);
-  test_camera_play (before, GST_STATE_PLAYING);
-  test_camera_wait_frames (before, 15);
+  g_autoptr (TestCamera) before = join_before (&server);
   g_autoptr (TestCamera) camera = test_camera_new (server.uri, stream->properties, NULL);
   watch (camera, &compare);
   test_camera_play (camera, GST_STATE_PLAYING);
@@ -99,12 +112,7 @@ static void
 test_told (void)
 {
   TestServer server;
-  g_autoptr (GstElementFactory) encoder = gst_element_factory_find ("openh264enc");
-  if (encoder == NULL) {
-    g_test_skip ("there is no openh264enc");
-    return;
-  }
-  if (!test_server_start (&server, SERVER, 0, PICTURES " --payload h264 --gop 50 --loss 8"))
+  if (!start (&server, "openh264enc", "--payload h264 --gop 50 --loss 8"))
     return;
   g_autoptr (TestCamera) camera = test_camera_new (server.uri, "protocols=udp latency=50", NULL);
   test_camera_play (camera, GST_STATE_PLAYING);
@@ -137,17 +145,9 @@ test_others (gconstpointer data)
   const Stream *stream = data;
   TestServer server;
   Compare compare;
-  g_autoptr (GstElementFactory) encoder = gst_element_factory_find (stream->encoder);
-  if (encoder == NULL) {
-    g_test_skip ("there is no such encoder");
+  if (!start (&server, stream->encoder, stream->arguments))
     return;
-  }
-  g_autofree char *arguments = g_strdup_printf (PICTURES " %s", stream->arguments);
-  if (!test_server_start (&server, SERVER, 0, arguments))
-    return;
-  g_autoptr (TestCamera) before = test_camera_new (server.uri, NULL, NULL);
-  test_camera_play (before, GST_STATE_PLAYING);
-  test_camera_wait_frames (before, 15);
+  g_autoptr (TestCamera) before = join_before (&server);
   g_autofree char *launch =
     g_strdup_printf ("rtspsrc name=source latency=50 location=%s %s decodebin name=decoder ! queue ! slnormalize name=normalize ! "
                      "fakesink name=sink sync=false",
@@ -181,12 +181,7 @@ static void
 test_no_key (void)
 {
   TestServer server;
-  g_autoptr (GstElementFactory) encoder = gst_element_factory_find ("openh264enc");
-  if (encoder == NULL) {
-    g_test_skip ("there is no openh264enc");
-    return;
-  }
-  if (!test_server_start (&server, SERVER, 0, PICTURES " --payload h264 --gop 30000"))
+  if (!start (&server, "openh264enc", "--payload h264 --gop 30000"))
     return;
   g_autoptr (TestCamera) before = test_camera_new (server.uri, NULL, NULL);
   test_camera_play (before, GST_STATE_PLAYING);
@@ -208,12 +203,7 @@ static void
 test_waiting (void)
 {
   TestServer server;
-  g_autoptr (GstElementFactory) encoder = gst_element_factory_find ("openh264enc");
-  if (encoder == NULL) {
-    g_test_skip ("there is no openh264enc");
-    return;
-  }
-  if (!test_server_start (&server, SERVER, 0, PICTURES " --payload h264 --gop 150 --omit 40"))
+  if (!start (&server, "openh264enc", "--payload h264 --gop 150 --omit 40"))
     return;
   g_autoptr (TestCamera) camera = test_camera_new (server.uri, "stall-timeout=500", NULL);
   test_camera_play (camera, GST_STATE_PLAYING);
