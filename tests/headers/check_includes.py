@@ -183,12 +183,17 @@ def wrong_doors(root):
                 yield "%s is marked as a door, and no other folder includes it: remove the mark" % path
 
 
-def proven_alone(root, build):
-    """Headers that the first include of their own source proves to compile alone, where that source is part of the build."""
+def compile_commands(root, build):
+    """[(source, words of the command that compiles it)]; a source may be compiled several times."""
     with open(os.path.join(build, "compile_commands.json"), encoding="utf-8") as file:
-        compiled = {os.path.relpath(os.path.join(entry["directory"], entry["file"]), root) for entry in json.load(file)}
+        entries = json.load(file)
+    return [(os.path.relpath(os.path.join(entry["directory"], entry["file"]), root), shlex.split(entry["command"])) for entry in entries]
+
+
+def proven_alone(root, commands):
+    """Headers that the first include of their own source proves to compile alone, where that source is part of the build."""
     proven = set()
-    for source in compiled:
+    for source, _ in commands:
         if source.endswith(".c") and os.path.exists(os.path.join(root, source)):
             with open(os.path.join(root, source), encoding="utf-8") as file:
                 first = INCLUDE.search(file.read())
@@ -197,14 +202,11 @@ def proven_alone(root, build):
     return proven
 
 
-def folder_flags(root, build, folder):
+def folder_flags(commands, folder):
     """What the folder's sources are compiled with: -I, -isystem and -pthread, each once, in the order met."""
     flags = []
-    with open(os.path.join(build, "compile_commands.json"), encoding="utf-8") as file:
-        commands = json.load(file)
-    for entry in commands:
-        source = os.path.relpath(os.path.join(entry["directory"], entry["file"]), root)
-        words = iter(shlex.split(entry["command"]) if folder_of(source) == folder else [])
+    for source, command in commands:
+        words = iter(command if folder_of(source) == folder else [])
         for word in words:
             if word == "-isystem":
                 word += next(words)
@@ -213,9 +215,9 @@ def folder_flags(root, build, folder):
     return flags
 
 
-def application_flags(root, build):
+def application_flags(root, build, commands):
     """What an application is compiled with: the include folder, and GLib."""
-    flags = [flag for flag in folder_flags(root, build, "predict") if flag.startswith(("-I/", "-isystem/", "-pthread"))]
+    flags = [flag for flag in folder_flags(commands, "predict") if flag.startswith(("-I/", "-isystem/", "-pthread"))]
     return ["-I" + os.path.join(root, "include")] + [flag for flag in flags if not flag.endswith((root, build)) and root + "/" not in flag]
 
 
@@ -264,7 +266,8 @@ def main():
             print("# " + line)
         return good
 
-    proven = proven_alone(root, build)
+    commands = compile_commands(root, build)
+    proven = proven_alone(root, commands)
     missing = list(not_installed(root, build))
     good = report(not missing, "installed", missing)
     wrong = list(wrong_doors(root))
@@ -277,7 +280,7 @@ def main():
             good &= report(not wrong, "rooms/core", wrong)
             wrong = list(circles(root))
             good &= report(not wrong, "circles/core", wrong)
-        flags = application_flags(root, build) if folder == "include" else folder_flags(root, build, folder) + ["-I" + root, "-I" + build]
+        flags = application_flags(root, build, commands) if folder == "include" else folder_flags(commands, folder) + ["-I" + root, "-I" + build]
         if folder.split("/")[0] in NEEDS_GSTREAMER and folder not in (REMOTE, EVALUATE) and not any(flag.endswith("gstreamer-1.0") for flag in flags):
             continue
         for path in sources(root, folder, ".h"):
