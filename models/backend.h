@@ -56,7 +56,7 @@ typedef struct
  *  the like stay small. */
 void sl_backend_fill (const SlTensorInfo *tensor, const SlImageContract *image, guint item, void *data);
 /** sl_backend_difference: the largest difference of two values, as a share of the largest magnitude, which of floats counts as 0.001 at least: scores of
- *  noise are next to nothing. Infinite where one alone is no number. */
+ *  noise are next to nothing. Infinite where only one of the two is NaN. */
 gdouble sl_backend_difference (const SlTensorInfo *tensor, const void *a, const void *b);
 /** sl_backend_try: runs both on the same noise, in turns, for up to @ms milliseconds. @energy: (nullable): without it @trial has no joules. FALSE with @error
  *  set when a run fails. */

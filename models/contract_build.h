@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Making a contract out of what is known about a model. For sl_model_load() and tests; everyone else gets a
+ * Makes a contract from the facts that are known about a model. For sl_model_load() and tests; everyone else gets a
  * finished contract from its SlModel.
  */
 #ifndef SL_MODELS_CONTRACT_BUILD_H

@@ -25,7 +25,7 @@ refuse_errno (GError **error, int code, const char *expected)
   return refuse (error, code == ENOENT ? "no such file, check the path" : g_strerror (code), expected);
 }
 
-/* What is no regular file; NULL for what is. */
+/* What kind of file it is, for a message; NULL for a regular file. */
 static const char *
 complaint (const struct stat *info)
 {

@@ -26,7 +26,7 @@ typedef struct _SlFixedInputs SlFixedInputs;
  */
 SlFixedInputs *sl_fixed_inputs_read (const char *text, const char *beside, GError **error);
 void sl_fixed_inputs_free (SlFixedInputs *fixed);
-/** sl_fixed_inputs_hash: of inputs and values as they are stated; 0 where there are none. */
+/** sl_fixed_inputs_hash: of inputs and values as they are stated; 0 without inputs. */
 guint64 sl_fixed_inputs_hash (const SlFixedInputs *fixed);
 /** sl_fixed_inputs_apply: makes constants of inputs of @graph, which is not prepared. FALSE with @error set where it has no such input, where
  *  none is left, and where a value is of another type or shape; numbers are quantised, dimensions of 1 do not count.

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Image processors compute (byte * rescale_factor - image_mean) / image_std; a contract says (byte - mean) / std. Files are untrusted and
- * small; what is no key of ours is skipped.
+ * small; unknown keys are skipped.
  */
 #include "models/huggingface.h"
 

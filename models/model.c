@@ -432,7 +432,7 @@ load_external (SlModel *model, const char *runtime, const SlContractOverrides *o
   return model->contract != NULL;
 }
 
-/* Whether @runtime takes the file's format; a file that is none is for load() to refuse. */
+/* Whether @runtime takes the file's format; load() refuses a file of another format. */
 static gboolean
 check_format (const SlModel *model, const char *runtime, GError **error)
 {

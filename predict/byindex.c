@@ -491,7 +491,7 @@ sl_predictions_get_mask_class (const SlPredictions *predictions, guint mask_clas
  * The numbers of a model that neither names nor finds anything: an embedding, whose length is 1, or estimated values, in the order of the
  * model's output.
  *
- * Returns: (transfer none) (array length=n) (nullable): the numbers; %NULL where there are none
+ * Returns: (transfer none) (array length=n) (nullable): the numbers; %NULL without any
  *
  * Since: 0.1
  */

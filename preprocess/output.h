@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What a tensor's elements are made of, whoever reads the picture: which specs are legal, and how bytes of a component become elements.
+ * How a tensor's elements are made, for every reader of pictures: which specs are legal, and how bytes of a component become elements.
  */
 #ifndef SL_PREPROCESS_OUTPUT_H
 #define SL_PREPROCESS_OUTPUT_H

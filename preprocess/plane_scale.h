@@ -3,7 +3,7 @@
  * One plane of samples to another size, and turned: the steps that sl_resizer_run() is made of. plane_scale.c says what libyuv
  * does of it.
  *
- * Position i of an axis of @dst samples has its centre at (i + 0.5) * src / dst of the source, whoever computes it.
+ * Position i of an axis of @dst samples has its centre at (i + 0.5) * src / dst of the source, in our code and in libyuv's.
  */
 #ifndef SL_PREPROCESS_PLANE_SCALE_H
 #define SL_PREPROCESS_PLANE_SCALE_H

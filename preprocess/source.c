@@ -219,7 +219,7 @@ blend_halves (const SlSource *source, const SlPlaneRead *plane, const uint8_t *r
   source->kernels->blend_pairs (even, odd, &band, n, prefetch);
 }
 
-/* The component rows by lane of the plane's groups; a lane that is none of them gets a raw row to waste. */
+/* The component rows by lane of the plane's groups; an unused lane gets a raw row as scratch space. */
 static void
 find_lanes (const SlSource *source, int plane, const Rows *to, int16_t *lanes[4])
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * What the system has used, where it tells: counters of processors' packages (RAPL, of Intel and AMD alike), or sensors of boards (INA chips of Jetson and
- * i.MX boards, power meters). It is all of the package or the board, whoever used it.
+ * i.MX boards, power meters). It is the energy of the whole package or board, with that of other processes.
  */
 #ifndef SL_BASE_ENERGY_H
 #define SL_BASE_ENERGY_H

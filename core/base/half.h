@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Numbers of 16 bits: IEEE 754's binary16, subnormal ones, infinities and what is no number included; and bfloat16, the upper half of a float.
+ * Numbers of 16 bits: IEEE 754's binary16, subnormal ones, infinities and NaN included; and bfloat16, the upper half of a float.
  */
 #ifndef SL_BASE_HALF_H
 #define SL_BASE_HALF_H

@@ -54,7 +54,7 @@ extern const SlPictureWord sl_colour_words[SL_N_COLOURS];
 extern const SlPictureWord sl_layout_words[SL_N_LAYOUTS];
 extern const SlPictureWord sl_fit_words[SL_N_FITS];
 
-/** sl_*_name: "unknown" for what is no value of the enumeration. */
+/** sl_*_name: "unknown" for a value outside of the enumeration. */
 const char *sl_colour_name (SlColour colour);
 const char *sl_layout_name (SlLayout layout);
 const char *sl_fit_name (SlFit fit);

@@ -9,7 +9,7 @@
 
 G_BEGIN_DECLS
 
-/** sl_saturate: towards zero; the nearest limit of 32 bits where it does not fit, 0 of what is no number. */
+/** sl_saturate: towards zero; the nearest limit of 32 bits where it does not fit, 0 for NaN. */
 static inline gint32
 sl_saturate (gdouble real)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* No message has anything of what is in the file. */
+/* No message shows any part of the file's contents. */
 #include "core/base/secretfile.h"
 
 #include <errno.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A pool of threads for short pieces of work (internal to core). Between pieces that follow each other closely the
+ * A thread pool for short work items (internal to core). Between items that follow each other closely the
  * threads spin; after some tens of microseconds they sleep, so that a camera's pace costs no processor time.
  */
 #ifndef SL_BASE_THREAD_POOL_H

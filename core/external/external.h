@@ -34,8 +34,8 @@ typedef struct
   gboolean fallback;
 } SlBackendSettings;
 
-/** sl_backend_settings_check: FALSE with SL_ERROR_ARGUMENT for a backend or a precision that is none, options that are no KEY=VALUE, and what does
- *  not go with the backend. */
+/** sl_backend_settings_check: FALSE with SL_ERROR_ARGUMENT for an unknown backend or precision, options that are no KEY=VALUE, and settings
+ *  that the backend does not take. */
 gboolean sl_backend_settings_check (const SlBackendSettings *settings, GError **error);
 
 /** sl_external_format: (transfer none) (nullable): the format of files that runtime @name takes, as readers call it; NULL when @name is none. */

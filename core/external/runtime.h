@@ -12,7 +12,7 @@ G_BEGIN_DECLS
 /** SL_FAILURE_SIZE: bytes of a runtime's own words that are kept. */
 #define SL_FAILURE_SIZE 512
 
-/** SlRuntimeEdges: what a model has at its edges; names belong to whoever fills it in, and are freed with g_free(). */
+/** SlRuntimeEdges: what a model has at its edges; the one who fills it in owns the names and frees them with g_free(). */
 typedef struct
 {
   guint n_inputs, n_outputs;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Door: other folders may include this header. */
 /*
- * The bytes of a model file in memory of our own. A mapping of the file would be cheaper to make, but whoever overwrites or
- * truncates the file then changes the weights of a running model, or ends the process with SIGBUS.
+ * The bytes of a model file in memory of our own. A mapping of the file would be cheaper to make, but then a program
+ * that overwrites or truncates the file changes the weights of a running model, or ends the process with SIGBUS.
  *
  * Weights that sessions have packed are not read again until the next session of that graph is made, so their pages are given back
  * to the system meanwhile and read from the file again when needed, provided that the file is still the same. BatchNormalization is

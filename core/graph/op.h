@@ -240,7 +240,7 @@ typedef struct
   gboolean by_reciprocal; /* 8-bit convolutions: sums are scaled as qnnpack does it, see sl_node_sum_scale() */
 } SlWindow;
 
-/** What SCATTER_ELEMENTS and SCATTER_ND make of what is there and what comes. */
+/** How SCATTER_ELEMENTS and SCATTER_ND combine the value in place with the update. */
 typedef enum
 {
   SL_SCATTER_REPLACE,
@@ -428,7 +428,7 @@ typedef union
   } unique;
   struct
   {
-    gboolean symmetric; /* codes lie alike on both sides of zero, else from the least number to the most */
+    gboolean symmetric; /* symmetric quantisation, else the range from the least to the largest value */
     gboolean by_pixel;  /* each row of the last dimension has a range, else each entry of the first one */
   } fake_quantize;
   struct

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * DYNAMIC_QUANTIZE: rounds a float tensor to the 256 codes that its own range divides into, zero among them. Outputs, all float32: each
- * code less the zero point, the scale, the zero point. FAKE_QUANTIZE: the same of each picture of a batch or of each pixel, or to 255 codes
- * that lie alike on both sides of zero; its output is what the codes stand for. Infinite numbers saturate; NaN gives the lowest code.
+ * DYNAMIC_QUANTIZE: quantises a float tensor to 8 bits over its own range, which includes zero. Outputs, all float32: quantised values
+ * less the zero point, the scale, the zero point. FAKE_QUANTIZE: the same for each picture of a batch or for each pixel, or symmetric with
+ * 255 quantised values; its output is the dequantised tensor. Infinite values saturate; NaN gives the lowest quantised value.
  */
 #include <math.h>
 

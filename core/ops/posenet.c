@@ -135,7 +135,7 @@ value_at (const SlKernelCall *call, const Posenet *p, guint input, gint32 y, gin
   return (gfloat) (sl_load_8bit (call->inputs[input], tensor->dtype, i) - sl_tensor_zero_point (tensor)) * sl_tensor_scale (tensor);
 }
 
-/* What is no number is the first place. */
+/* NaN gives the first place. */
 static gfloat
 within (gfloat value, gint32 size)
 {

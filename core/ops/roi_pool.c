@@ -33,7 +33,7 @@ infer (SlGraph *graph, SlNode *node, GError **error)
   return sl_node_set_shape (graph, node, 0, 4, dims, error);
 }
 
-/* The pixel that a corner is in; what is no number is the first one. */
+/* The pixel that a corner is in; NaN gives the first one. */
 static gfloat
 pixel_of (gfloat corner, gfloat scale)
 {

@@ -44,7 +44,7 @@ prepare (const SlGraph *graph, const SlNode *node, SlArena *arena)
   return sl_arena_alloc (arena, (gsize) input->dims[0] * sizeof (Element));
 }
 
-/* Equal ones as they come; what is no number last. */
+/* Equal values keep their order; NaN comes last. */
 static int
 compare (const void *a, const void *b)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What a model itself multiplies its pixels by, as Keras' Rescaling does: found before the passes, which fold it into weights. Whoever scales pixels
- * as well is told.
+ * What a model itself multiplies its pixels by, as Keras' Rescaling does: found before the passes, which fold it into weights. A
+ * message says so where the user scales pixels too.
  */
 #include <math.h>
 #include <string.h>

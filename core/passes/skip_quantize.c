@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The QUANTIZE of a model's only input, left out on request: whoever makes the input tensor can write the quantised values behind it
- * just as well. In no table of passes, because it changes what the model takes; sl_model_load_with() asks for it.
+ * The QUANTIZE of a model's only input, left out on request: the maker of the input tensor can write the quantised values
+ * itself. In no table of passes, because it changes what the model takes; sl_model_load_with() asks for it.
  */
 #include "core/graph/op.h"
 #include "core/passes/passes.h"

@@ -73,7 +73,7 @@ SlSession *sl_session_new_external (SlGraph *graph, SlExternalModel *model, guin
 void sl_session_set_fallback (SlSession *session, gboolean fallback);
 /** sl_session_external: (transfer none) (nullable): the runtime's model that runs now; NULL of a session of ours, and after a fallback. */
 SlExternalModel *sl_session_external (const SlSession *session);
-/** sl_session_take_notice: (transfer full) (nullable): once after a run that fell back: why, for a warning. For whoever runs the session. */
+/** sl_session_take_notice: (transfer full) (nullable): once after a run that fell back: the reason, for a warning. Call it from the thread that runs the session. */
 char *sl_session_take_notice (SlSession *session);
 void sl_session_free (SlSession *session);
 

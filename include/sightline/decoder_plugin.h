@@ -17,8 +17,8 @@
 extern "C" {
 #endif
 
-/** Version of what is declared here. It grows when something changes that was there; members that are added at ends of structs have their
- *  @size alone. */
+/** Version of these declarations. It grows when an existing member changes. A member that is added at the end of a struct changes
+ *  only @size. */
 #define SL_DECODER_PLUGIN_ABI 1u
 /** The first members of a row. */
 #define SL_DECODER_PLUGIN_HEAD .abi = SL_DECODER_PLUGIN_ABI, .size = sizeof (SlDecoderPlugin)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * SlFrame: a picture in memory, checked once when it is made, so that whoever reads it need not doubt it. What SlPredictor
- * takes, and what an application pushes into an SlPipeline.
+ * SlFrame: a picture in memory, checked once when it is made, so that later readers need no check. SlPredictor
+ * takes it, and an application pushes it into an SlPipeline.
  */
 #ifndef SL_FRAME_H
 #define SL_FRAME_H

@@ -50,7 +50,7 @@ onnx_change_tensor (Onnx *o, gint32 index)
   return o->error == NULL && index >= 0 ? (SlTensor *) sl_graph_tensor (o->graph, index) : &scratch;
 }
 
-/* The name of what is being made, printable. */
+/* The name of the node or tensor that is being made, printable. */
 static const char *
 current_name (Onnx *o)
 {

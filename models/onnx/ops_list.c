@@ -152,7 +152,7 @@ onnx_concat_from_sequence (Onnx *o)
   onnx_set (o, 0, onnx_emit (o, op, inputs, list->n_items, &params, onnx_tensor_type (o, inputs[0])), FALSE);
 }
 
-/* Parts of one size, the last of what is left, or of stated sizes; of one element, whose dimension may go, where nothing is stated. */
+/* Parts of one size, the last with the remainder, or of stated sizes; of one element, whose dimension may go, where nothing is stated. */
 void
 onnx_split_to_sequence (Onnx *o)
 {

@@ -76,7 +76,7 @@ check_codes (Onnx *o, SlDtype dtype)
   return FALSE;
 }
 
-/* The lowest of what is no number. */
+/* NaN gives the lowest quantised value. */
 static gint32
 code_within (gfloat value, gint32 lo, gint32 hi)
 {
@@ -222,7 +222,7 @@ dequantise_constant (Onnx *o, OnnxValue *x, const SlQuant *quant)
   return onnx_constant (o, SL_DTYPE_F32, x->rank, x->dims, to);
 }
 
-/* Layers take codes with several scales where they lie alike on both sides of zero. */
+/* Layers take several scales only with symmetric quantisation. */
 static gboolean
 is_for_layers (SlDtype dtype, const SlQuant *quant)
 {

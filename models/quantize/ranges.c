@@ -206,7 +206,7 @@ sl_ranges_end (SlRanges *ranges)
       seen->variances[c] = MAX (seen->variances[c] / (gdouble) ranges->pictures - seen->means[c] * seen->means[c], 0);
       finite = finite && isfinite (seen->means[c]);
     }
-    /* No scale suits infinity, or what is no number. */
+    /* No scale suits infinity or NaN. */
     if (!finite)
       g_clear_pointer (&seen->bins, g_free);
     else if (ranges->spans != NULL && seen->bins != NULL)

@@ -95,7 +95,7 @@ write_info (SlBlackBoxWriter *writer, GError **error)
   return write_all (writer, room, sizeof room, error) && write_section (writer, SL_BLACK_BOX_INFO, &piece, 1, error);
 }
 
-/* Whoever tidies the folder up may find the file before it is locked, and delete it. Where there are no locks nobody does. */
+/* Another process that tidies the folder may delete the file before it is locked. Where there are no locks none does. */
 static int
 create (const char *part)
 {

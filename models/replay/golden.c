@@ -97,7 +97,7 @@ sl_golden_make (SlModel *model, SlSession *session, const char *input_shape, GEr
   const SlImageContract none = { 0 };
   for (guint i = 0; i < info->n_inputs; i++)
     fill (buffers.inputs[i], &info->inputs[i], i == 0 ? &contract->image : &none);
-  /* What a maker left that was killed; and noise is no secret, so whoever may read the model may read the file. */
+  /* Left by a process that was killed. The file holds noise, so it may be read by all who may read the model. */
   g_autofree char *part = g_strconcat (path, ".part", NULL);
   g_unlink (part);
   if (!run (model, session, &buffers, error) || !write_file (path, info, &buffers, error))

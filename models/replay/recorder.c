@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A ring, and one thread that writes black boxes of it one after the other. Nobody waits for it: not who runs the model, nor who lets go of the
- * recorder. It frees all at its end.
+ * A ring, and one thread that writes black boxes from it, one after the other. Neither the inference thread nor the thread that frees the
+ * recorder blocks on it. The thread frees all memory at its end.
  */
 #include "models/replay/recorder.h"
 

@@ -19,7 +19,7 @@ typedef void (*SlRecorderWritten) (const char *path, guint inferences, const GEr
  * @folder: black boxes go there
  * @seconds, @limit: what is kept: the last seconds, in at most so many bytes
  * @files: black boxes of a model that are kept in the folder, the newest
- * @written, @data: who is told of black boxes
+ * @written, @data: called for each black box, with this data
  * @free_data: (nullable): frees @data once nobody will be told any more
  */
 typedef struct
@@ -53,7 +53,7 @@ gboolean sl_recorder_begin (SlRecorder *recorder, guint64 pts, const void *const
 gboolean sl_recorder_end (SlRecorder *recorder, const void *const *outputs, GError **error);
 /** sl_recorder_dump: (transfer full) (nullable): any thread: begins to write what is recorded now, and returns where it will be. @reason:
  *  a sentence; NULL when nothing is recorded yet, or several are being written. @held: (nullable) (transfer full): released with @release
- *  (nullable) after the black box has been told of, or here, where there will be none. */
+ *  (nullable) after the report of the black box, or at once, where there will be none. */
 char *sl_recorder_dump (SlRecorder *recorder, const char *reason, gpointer held, GDestroyNotify release);
 /** sl_recorders_wait: for all recorders of the process: until what was asked for is written, and those that were let go of are gone. FALSE when
  *  it was not so by @end, of the monotonic clock; at once with an @end that is past. */

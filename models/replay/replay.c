@@ -79,7 +79,7 @@ sl_replay_compare (const SlTensorInfo *tensor, const void *expected, const void 
     if (is_near (wanted, found, difference->range, tolerance))
       continue;
     difference->differing++;
-    /* What is no number is further away than any number, and stays. */
+    /* NaN counts as the largest difference, and stays. */
     if (difference->differing > 1 && !isnan (apart) && !(apart > difference->largest))
       continue;
     if (difference->differing > 1 && isnan (difference->largest))

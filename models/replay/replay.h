@@ -55,8 +55,8 @@ gboolean sl_replay_buffers_init (SlReplayBuffers *buffers, const SlBlackBoxInfo 
 void sl_replay_buffers_clear (SlReplayBuffers *buffers);
 /** sl_replay_buffers_run: runs @session, of a model with the recorded tensors; what it holds (sl_session_held()) is taken from behind the inputs. */
 SlStatus sl_replay_buffers_run (SlReplayBuffers *buffers, SlSession *session);
-/** SlReplayTolerance: a value that is not further away than @of_value of it and @of_range of the range does not differ. What is no finite number
- *  is near to nothing but itself, bit for bit. */
+/** SlReplayTolerance: a value that is not further away than @of_value of it and @of_range of the range does not differ. NaN and
+ *  infinity are equal only to themselves, bit for bit. */
 typedef struct
 {
   gdouble of_value, of_range;

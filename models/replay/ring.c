@@ -105,8 +105,8 @@ is_memory (const struct statfs *info)
   return info->f_type == TMPFS_MAGIC || info->f_type == RAMFS_MAGIC;
 }
 
-/* Bytes that the ring may take there beside the @used that it has: of memory, which others need, half of all there is stays free, by whoever
- * else it is used; of a disk, at least as much as the ring takes, for the black box. */
+/* Bytes that the ring may take there beside the @used that it has: half of the memory stays free for other processes; on a
+ * disk at least as much as the ring takes stays free, for the black box. */
 static guint64
 room (const char *where, guint64 used)
 {

@@ -36,12 +36,12 @@ gboolean sl_ring_end (SlRing *ring, const void *const *outputs, GError **error);
 /** SlRingView: which inferences a black box is to have, oldest first. */
 typedef struct _SlRingView SlRingView;
 
-/** sl_ring_view: (transfer full) (nullable): those of the last seconds, any thread; NULL when there are none. Takes microseconds. To be freed
+/** sl_ring_view: (transfer full) (nullable): those of the last seconds, any thread; NULL without any. Takes microseconds. To be freed
  *  before @ring. */
 SlRingView *sl_ring_view (SlRing *ring);
 void sl_ring_view_free (SlRingView *view);
 /** sl_ring_write: adds those of @view, but for what could not be recorded; any thread, while others are written. FALSE with SL_ERROR_OPEN, also
- *  when there are none.
+ *  where nothing was recorded.
  *  @n: (out): how many */
 gboolean sl_ring_write (SlRingView *view, SlBlackBoxWriter *writer, guint *n, GError **error);
 

@@ -136,7 +136,7 @@ add_output (Edges *edges, const char *name, TsValue value)
   edges->outputs[edges->n_outputs++] = tensor;
 }
 
-/* What is no tensor, such as None and numbers, is no output. */
+/* Only tensors are outputs: None and numbers are skipped. */
 static void
 add_outputs (Edges *edges, const char *name, TsValue value, guint depth)
 {

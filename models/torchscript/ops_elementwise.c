@@ -318,7 +318,7 @@ near_one (TsProgram *program, const TsCall *call)
   return ts_new (program, x, dtype);
 }
 
-/* clamp, clamp_min, clamp_max, hardtanh, relu6: limits that are None are none. */
+/* clamp, clamp_min, clamp_max, hardtanh, relu6: a limit of None does not clip. */
 static TsValue
 clip (TsProgram *program, TsValue x, TsValue low, TsValue high)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Normalisations with learnt or measured statistics. Weights that are None are one, biases zero. */
+/* Normalisations with learnt or measured statistics. Without weights they count as one, without biases as zero. */
 #include <math.h>
 
 #include "models/torchscript/ops.h"

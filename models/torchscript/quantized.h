@@ -12,7 +12,7 @@ G_BEGIN_DECLS
 
 /** ts_quantized_unary: the function that @call's operator is of real numbers, by a table of all codes. */
 TsValue ts_quantized_unary (TsProgram *program, const TsCall *call);
-/** ts_quantized_clip: limits that are None are none. */
+/** ts_quantized_clip: a limit of None does not clip. */
 TsValue ts_quantized_clip (TsProgram *program, TsValue x, TsValue low, TsValue high);
 /** ts_through_codes: runs @run with the codes of its first argument as real numbers, less their zero point, and rounds the result to codes of
  *  the same scale, half to even: exact where sums of codes are. */

@@ -259,7 +259,7 @@ gboolean ts_set_attribute (TsHeap *heap, TsObject *object, const char *name, TsV
 const char *ts_kind_name (TsKind kind);
 /** ts_dtype_name: "float32"; "type 40" has none and is "unknown". */
 const char *ts_dtype_name (TsDtype dtype);
-/** ts_dtype_size: bytes of an element; 0 of what is not supported. */
+/** ts_dtype_size: bytes of an element; 0 for a type that is not supported. */
 gsize ts_dtype_size (TsDtype dtype);
 /** ts_dtype_graph: the type that the graph computes in: int64 becomes int32, float64 and float16 float32. SL_DTYPE_INVALID: none. */
 SlDtype ts_dtype_graph (TsDtype dtype);

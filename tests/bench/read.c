@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * bench-read: how many codes the finder in the box and the reader behind it read, and zbar on the whole picture; and how long either takes.
- * Pictures are drawn: codes of zint's (the program, which must be installed) on paper before things that are none, turned, sheared, unevenly
+ * Pictures are drawn: codes of zint's (the program, which must be installed) on paper in front of other things, rotated, sheared, unevenly
  * lit, blurred and noisy. Usage: bench-read FINDER.tflite [SCENES [SEED [PICTURE.pgm]]]; the last writes the first scene. Or
  * bench-read --symbologies [SCENES [SEED]]: what each reader reads of each symbology, where it is told where the codes are.
  */

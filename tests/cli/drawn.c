@@ -93,7 +93,7 @@ test_endless (void)
   g_assert_cmpint (g_get_real_time () - started, <, 20 * G_USEC_PER_SEC);
 }
 
-/* Whoever starts the program may ignore what ended processes signal. */
+/* The parent process may have set SIGCHLD to be ignored. */
 static void
 test_ignored_signal (void)
 {

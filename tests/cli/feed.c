@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * The feed of `sightline run --http`: it holds no frame that nobody wants, hands out the frame itself and no copy, with its own predictions,
- * and lets go of everything with its pipeline.
+ * and frees everything with its pipeline.
  */
 #include "tools/run/http/feed.h"
 

@@ -113,7 +113,7 @@ decoder_new (void)
   return gst_element_factory_make ("testdecoder", NULL);
 }
 
-/* What sources gave is not told of a pipeline with a decoder, whether or not that has given a frame. */
+/* Frames of sources are not reported for a pipeline with a decoder, whether or not the decoder has given a frame. */
 static void
 test_decoder (void)
 {

@@ -304,7 +304,7 @@ send (Stream *stream, GstEvent *event, guint seqnum)
   gst_harness_push_upstream_event (stream->line.harness, event);
 }
 
-/* (transfer full): what comes out upstream of what is sent from downstream, and then how many of the frames that are late come through */
+/* (transfer full): the upstream events that reached the source of those sent from downstream; with @late also the frames that passed */
 static char *
 run_up (const char *launch, const char *sink, gboolean late)
 {

@@ -342,7 +342,7 @@ test_two_warnings (void)
   test_line_close (fixture.harness, fixture.bus);
 }
 
-/* Numbers that nobody called a vector are told of once; one of a single object has no place. */
+/* Values without a decoder are reported once as a vector; the vector of a single object has no place. */
 static void
 test_vector_is_told (void)
 {

@@ -6,7 +6,7 @@
 #include "tools/check/findings.h"
 #include "tools/command.h"
 
-/* For the parts of the program that parse options, of which there are none here. */
+/* A stub for the program's parsing of options, which this test does not use. */
 void
 sl_complain (const char *command, const char *format, ...)
 {

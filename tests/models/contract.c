@@ -242,7 +242,7 @@ test_decoder_by_graph (void)
   g_assert_false (sl_model_contract (model)->image.valid);
 }
 
-/* Of rank 3 and one channel, what has sides of a picture is one; 146 points of two coordinates are none. */
+/* Of rank 3 and one channel, what has sides of a picture is one; 146 points of two coordinates are no picture. */
 static void
 test_rank_three (void)
 {

@@ -159,7 +159,7 @@ test_large_archive (void)
   sl_tflite_remove_temp (path);
 }
 
-/* By its first bytes: a damaged model is one, too, and what is no file is none. */
+/* By its first bytes: a damaged model is a model, too; a folder or a missing file is not. */
 static void
 test_probe (void)
 {

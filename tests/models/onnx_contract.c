@@ -385,7 +385,7 @@ test_float16 (void)
   home_clear (&home);
 }
 
-/* A model that scales its pixels itself, as Keras' Rescaling does, and whoever scales them as well. */
+/* A model that scales its pixels itself, as Keras' Rescaling does, and a user who scales them too. */
 static void
 test_scaled_twice (void)
 {

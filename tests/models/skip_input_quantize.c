@@ -156,7 +156,7 @@ test_case (gconstpointer data)
   compare (c, skipping, whole);
 }
 
-/* What is no picture is not made of one. */
+/* An input that is no picture is not made from one. */
 static void
 test_no_picture (void)
 {

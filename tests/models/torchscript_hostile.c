@@ -130,7 +130,7 @@ test_scales (void)
   refuse_archive (writer, SL_ERROR_FORMAT, "its weights have 2 scales along dimension 1; expected one, or 4 along the output channels");
 }
 
-/* Lists that have the one before twice: 2^60 elements for whoever follows them all. */
+/* Lists that have the one before twice: 2^60 elements for a reader that follows them all. */
 static void
 test_nested (void)
 {

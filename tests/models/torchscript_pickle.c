@@ -319,7 +319,7 @@ test_bombs (void)
     sl_pickle_raw (memory, (const char *) &place, sizeof place);
   }
   refuse ((const char *) memory->data, memory->len, SL_ERROR_LIMIT, "a value is remembered at place 262144");
-  /* Each list has the one before twice: 2^200 elements for whoever would follow them. */
+  /* Each list has the one before twice: 2^200 elements for a reader that follows them all. */
   sl_pickle_raw (shared, "]q\0", 3);
   for (guint i = 1; i < 200; i++) {
     const char step[] = { 'h', (char) (i - 1), 'h', (char) (i - 1), 'e', 'q', (char) i };

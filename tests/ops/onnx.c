@@ -637,7 +637,7 @@ test_roi_align (void)
   }
 }
 
-/* Regions that are none take no time and read nothing outside, and neither do pictures that are not there. */
+/* Empty regions take no time and read nothing outside of the picture, and neither do absent pictures. */
 static void
 test_roi_align_wild (void)
 {

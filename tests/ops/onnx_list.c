@@ -4,7 +4,7 @@
 
 #define DIMS(...) ((const gint64[]){ __VA_ARGS__ })
 
-/* Parts of 2, 2 and 1 of a dimension of 5, of what is in ONNX's order and of what a pool left channels last. */
+/* Parts of 2, 2 and 1 of a dimension of 5, of a tensor in ONNX's order and of one that a pool left channels last. */
 static void
 test_split (void)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * SlPipeline without a model of ours: objects that another element wrote on frames, as regions or as relations, are told of with the ids that
- * sltrack gives them.
+ * SlPipeline without a model of ours: objects that another element wrote on frames, as regions or as relations, are reported with the ids
+ * that sltrack gives them.
  */
 #include "config.h"
 

@@ -55,7 +55,7 @@ check_box (const SlDetection *box, double left, double top, double right, double
   g_assert_cmpfloat_with_epsilon (box->confidence, confidence, 1e-6);
 }
 
-/* Two cells far from each other are faces; the others are none. */
+/* Two cells far from each other are faces; the others are not. */
 static void
 test_map (void)
 {

@@ -97,7 +97,7 @@ test_turned (void)
   }
 }
 
-/* Cells that touch at a corner are one region; noise, thin lines and what is unsure are none. */
+/* Cells that touch at a corner are one region; noise, thin lines and unsure cells are not. */
 static void
 test_which (void)
 {

@@ -318,7 +318,7 @@ test_million (void)
   g_free (codes);
 }
 
-/* Masks of boxes that are everywhere and nowhere, from numbers that are none; and how long a crowd of whole pictures takes. */
+/* Masks of boxes of any size and place, from NaN and infinite values; and how long many boxes of the whole picture take. */
 static void
 test_hostile_masks (void)
 {

@@ -123,7 +123,7 @@ test_rows (void)
   }
 }
 
-/* Thousands of boxes over each other, of any number: no frame takes long, and what is no box is dropped. */
+/* Thousands of boxes over each other, of any number: no frame takes long, and boxes without a size are dropped. */
 static void
 test_hostile (void)
 {

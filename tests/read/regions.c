@@ -353,7 +353,7 @@ test_nothing (void)
     g_assert_cmpint (sl_region_reader_read (reader, &luma, boxes[i], SL_READ_QR | SL_READ_LINEAR, in_time (), code), ==, SL_SCAN_NOTHING);
 }
 
-/* Many corners of QR codes keep zbar busy for seconds: whoever waits stops waiting, and reads on when it is done. */
+/* Many corners of QR codes keep zbar busy for seconds: the caller stops waiting, and reads on when zbar is done. */
 static void
 test_time_limit (void)
 {

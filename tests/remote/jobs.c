@@ -279,7 +279,7 @@ test_few (void)
   close_bed (&bed);
 }
 
-/* A batch that fails is told once and is none; whose answer nobody waits for any more when its turn comes is not computed. */
+/* A batch that fails is reported once and runs as single inferences. A request whose client no longer waits is not computed. */
 static void
 test_failed (void)
 {

@@ -204,7 +204,7 @@ note_topic (struct mosquitto *client, void *data, const struct mosquitto_message
   g_async_queue_push (heard, g_strdup (message->topic));
 }
 
-/* Requests that are none are refused or ignored, the worker publishes nowhere but below answers/, and cameras' frames go on. */
+/* Malformed requests are refused or ignored, the worker publishes nowhere but below answers/, and cameras' frames go on. */
 static void
 test_hostile (void)
 {

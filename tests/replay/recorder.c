@@ -47,7 +47,7 @@ fsync (int fd)
 
 #define FRAME G_GUINT64_CONSTANT (40000000)
 
-/* A model that runs, a folder for its black boxes, and who was told of them. */
+/* A model that runs, a folder for its black boxes, and the callback that got them. */
 typedef struct
 {
   SlModel *model;
@@ -401,7 +401,7 @@ test_clock_behind (void)
   teardown (f);
 }
 
-/* What is being written stays, whoever tidies up; a file that another takes the place of is nobody's. */
+/* A file that is being written stays when another process tidies up. A replaced file belongs to no process. */
 static void
 test_locked (void)
 {
@@ -504,7 +504,7 @@ test_killed (void)
   teardown (f);
 }
 
-/* Who lets go of a recorder does not wait for its disk; what was asked for is written, and its data outlives that. */
+/* Freeing a recorder does not wait for the disk. Requested files are written, and the callback's data lives until then. */
 static void
 test_slow_disk (void)
 {
@@ -587,7 +587,7 @@ put_beside (const char *ring, const char *suffix, gconstpointer data, gsize size
   return path;
 }
 
-/* Files of a ring's name that are none, or of another version, or of a process that lives. */
+/* Files that are named like a ring and are not one, or of another version, or of a process that lives. */
 static void
 test_other_rings (void)
 {

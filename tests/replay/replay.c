@@ -285,7 +285,7 @@ test_fixed_inputs (void)
                 ", got 16 bytes with ", NULL);
 }
 
-/* A black box of before does not say of which files a model's weights are; one of now says so, too, where there are none. */
+/* A black box of before does not say of which files a model's weights are; a current one says so, too, where the model has none. */
 static void
 test_unknown_data_files (void)
 {

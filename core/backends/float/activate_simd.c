@@ -19,7 +19,7 @@ hard_swish (Vec x)
 }
 
 /* x erf (x / sqrt 2) is even, so it is taken of |x|. The error function is 1 less a polynomial of degree 5 in 1 / (1 + p z) times
- * e^-z^2 (Hastings), 1.5e-7 off at most. Behind 40, where it has long been 1, the rest is not computed: infinity times 0 is no number. */
+ * e^-z^2 (Hastings), 1.5e-7 off at most. Behind 40, where it has long been 1, the rest is not computed: infinity times 0 is NaN. */
 static inline Vec
 gelu (Vec x)
 {

@@ -169,8 +169,8 @@ set_shape (SlFloatLayer *layer, const SlGraph *graph, const SlNode *node)
   layer->taps_apart = layer->groups > 1 || layer->window.dilation_w > 1;
 }
 
-/* Pieces of work: weights that stay in the second cache while rows pass; with threads, enough of them to share out evenly: by rows where there are
- * some tiles of them for each thread, so that it reads what it wrote, else by channels. */
+/* Work items: weights that stay in the second-level cache while rows pass. With threads there are enough items to share them evenly: by rows
+ * where each thread gets some tiles of them, so that it reads what it wrote, else by channels. */
 static void
 set_tiles (SlFloatLayer *layer, guint threads)
 {
@@ -468,7 +468,7 @@ zeros_new (const SlFloatLayer *layer, SlArena *arena)
   return zeros;
 }
 
-/* The mode of what goes element by element, and its pieces of work. */
+/* The mode of elementwise operations, and their work items. */
 static void
 set_elements (SlFloatLayer *layer, SlHost *host, const SlNode *node)
 {

@@ -187,8 +187,8 @@ flips_rows (const SlInt8Layer *layer)
   return layer->flip != 0 && pays;
 }
 
-/* Pieces of work: rows that stay in the first cache with their copies, and weights that stay in the second while rows pass; with
- * threads, enough of them to share out evenly: of whichever of rows and channels there are more, so that threads read little twice. */
+/* Work items: rows that stay in the first-level cache with their copies, and weights that stay in the second-level one while rows pass.
+ * With threads there are enough items to share them evenly. They divide rows or channels, the more numerous, so that little is read twice. */
 static void
 set_tiles (SlInt8Layer *layer, guint threads, gsize element)
 {

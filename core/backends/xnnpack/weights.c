@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Weights that XNNPACK packed, for all runtimes of a graph, as one entry of its weight cache: an XNNPACK that asks a provider for memory gets each node's
- * weights packed once, whoever runs it. What has been packed is never moved, so an offset is an address. Older ones pack for every
+ * weights packed once for all runtimes. What has been packed is never moved, so an offset is an address. Older ones pack for every
  * runtime; then there is nothing here to share.
  */
 #include "core/backends/xnnpack/xnn.h"

@@ -234,7 +234,7 @@ test_noise (void)
   g_rand_free (random);
 }
 
-/* Of a whole picture and of what is left of one, the size that jpegenc was told; of noise none, and no crash. */
+/* A whole picture and a truncated one have the size that jpegenc was given. Noise has none, and does not crash. */
 static void
 test_size (void)
 {

@@ -194,7 +194,7 @@ write_file (const char *path, const char *make)
   gst_element_set_state (pipeline, GST_STATE_NULL);
 }
 
-/* All frames of a file, in its order, with its bytes; the end, also of what is no such file. */
+/* All frames of a file, in its order, with its bytes; the end, also of another kind of file. */
 static void
 test_file (gconstpointer data)
 {

@@ -108,7 +108,7 @@ test_choose (void)
   }
 }
 
-/* A pad that offers names in front of another: whoever asks behind both hears of all. */
+/* A pad that offers names in front of another: a query behind both gets the names of both. */
 static void
 test_query (void)
 {

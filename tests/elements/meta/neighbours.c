@@ -121,7 +121,7 @@ test_drawn (void)
   test_remove_file (labels);
 }
 
-/* Frames that get brighter: two objects that move, each with the same id in every line; black ones have none, and are told of, too. */
+/* Frames that get brighter: two objects that move, each with the same id in every line; black frames have none, and get a line, too. */
 static void
 test_published (void)
 {

@@ -183,7 +183,7 @@ test_meta (void)
   gst_buffer_unref (frame);
 }
 
-/* What nobody should write has no mask; numbers that are none are 0. */
+/* Malformed structures of other elements have no mask; NaN and infinite values count as 0. */
 static void
 test_strangers (void)
 {

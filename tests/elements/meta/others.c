@@ -476,7 +476,7 @@ test_frame_mask (void)
   through_all (nameless);
 }
 
-/* Pictures that are none, or beyond their memory. */
+/* Pictures without a size, or larger than their memory. */
 static void
 test_strange_masks (void)
 {
@@ -506,7 +506,7 @@ test_strange_masks (void)
 }
 #endif
 
-/* Objects that move keep their ids, as regions and as relations; the frame of whoever holds on to it stays as it was. */
+/* Objects that move keep their ids, as regions and as relations; a frame that another element holds does not change. */
 static void
 test_track (void)
 {

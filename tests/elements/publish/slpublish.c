@@ -384,7 +384,7 @@ note_count (gpointer user_data, const char *label, guint count)
   g_string_append_printf (user_data, "%s=%u;", label, count);
 }
 
-/* What changed from line to line, also of analyses that are none. */
+/* What changed from line to line, also with a malformed analysis. */
 static void
 test_label_counts (void)
 {
@@ -627,7 +627,7 @@ test_broken_pipe (void)
   g_clear_object (&server.listener);
 }
 
-/* Whoever read standard output is gone: an error for good, and no signal. Between the two dup2() nothing may print. */
+/* The reader of standard output has ended: a permanent error, and no signal. Between the two dup2() nothing may print. */
 static void
 test_stdout (void)
 {

@@ -248,7 +248,7 @@ say (const Broker *broker, const char *topic, const char *text, gboolean retain)
   g_assert_no_error (error);
 }
 
-/* The switch is obeyed, and told; what is no command changes nothing, nor does one that the broker kept. */
+/* The switch is obeyed, and its state is published. Other payloads and retained commands change nothing. */
 static void
 test_switch (void)
 {

@@ -175,7 +175,7 @@ test_raw_first (void)
   record_close (&fixture);
 }
 
-/* Holds whoever makes an encoder. */
+/* Blocks the threads that make an encoder. */
 typedef struct
 {
   GMutex lock;

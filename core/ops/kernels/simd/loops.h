@@ -29,7 +29,7 @@ typedef struct
  * SlSearchTile: SL_SEARCHED pixels of the output that lie between two rows of a picture
  * @top, @bottom: these rows, @channels quantised values a pixel; their order is that of (byte ^ @flip)
  * @runs: the first at 0
- * @across: each pixel's weight of what is to its right
+ * @across: for each pixel, the weight of its right neighbour
  */
 typedef struct
 {
@@ -80,14 +80,14 @@ typedef struct
  *          and rounded as by @across and @down, is the largest; less than 2^22 channels
  * @down: @out[i] = @top[i] blended with @bottom[i], both with SL_BLEND_BITS fractional bits, rounded half up to a byte
  * @add: @sums[i] += @in[i]; unsigned or signed values
- * @largest: of windows, see SlWindows; what is no number is left out, and -INFINITY where nothing is left
+ * @largest: of windows, see SlWindows; NaN is skipped, and a window of NaN alone gives -INFINITY
  * @sum: of @in, in double precision; @dot: of products, in single precision; both in parts that are added in the end
  * @tangent: hyperbolic tangents, 4e-7 off at most relative to the result; @out may be @in
- * @widen: @least and @most so that all numbers of @in lie between them; what is no number is left out
- * @round: @out[i] = @in[i] / @scale within @lo and @hi, whole numbers below 2^22, rounded half to even, times @by; @lo for what is no number
+ * @widen: @least and @most so that all values of @in lie between them; NaN is skipped
+ * @round: @out[i] = @in[i] / @scale within @lo and @hi, whole numbers below 2^22, rounded half to even, times @by; @lo for NaN
  * @softmax: each row's exponentials, summed in single precision from the first to the last, times 1 / (sum * @scale), rounded half up
  * @turn: SL_TURNED rows of as many bytes to columns
- * @from_halves, @to_halves: as core/base/half.h converts one, but for the bits of what is no number
+ * @from_halves, @to_halves: as core/base/half.h converts one, but for the bits of NaN
  * @weave: elements of 32 bits of 2 or 3 @planes in turn: @out[i * planes + p] = @in[p * stride + i]
  */
 typedef struct
