@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <unistd.h>
 
 #include "core/base/percentile.h"
 #include "core/base/printable.h"
@@ -25,6 +24,7 @@
 #include "tools/bench/precision.h"
 #include "tools/command.h"
 #include "tools/options.h"
+#include "tools/progress.h"
 #include "tools/bench/timing.h"
 
 /* Runs of ours before the other runtime's turn, and of its own. */
@@ -137,15 +137,14 @@ turn_of_ours (gpointer data, guint n, double *ms, GError **error)
 static void
 show_progress (guint done, guint all)
 {
-  static gboolean shown;
-  if (done < all && (!isatty (STDERR_FILENO) || done % MAX (all / 50, 1) != 0))
-    return;
+  static SlProgress progress;
+  if (progress.started == 0)
+    sl_progress_start (&progress, "bench", "runs", all);
+  sl_progress_show (&progress, done);
   if (done < all)
-    fprintf (stderr, "\r%3u %% ", done * 100 / all);
-  else if (shown)
-    fprintf (stderr, "\r\033[K");
-  shown = done < all;
-  fflush (stderr);
+    return;
+  sl_progress_hide ();
+  progress.started = 0;
 }
 
 static void

@@ -12,6 +12,7 @@
 #include "tools/eval/report.h"
 #include "tools/interrupt.h"
 #include "tools/options.h"
+#include "tools/progress.h"
 
 /* How long an interrupted program may take to end. */
 #define PATIENCE_MS 1900
@@ -74,6 +75,8 @@ static gboolean
 run_contender (SlEvaluatedModel *contender, SlDataset *dataset, SlSpawner *spawner, GError **error)
 {
   g_autoptr (SlPictures) pictures = sl_evaluated_model_pictures (contender, "eval", spawner);
+  SlProgress progress;
+  sl_progress_start (&progress, sl_evaluated_model_path (contender), "pictures", dataset->samples->len);
   for (guint i = 0; i < dataset->samples->len && !sl_interrupted (); i++) {
     SlSample *sample = &g_array_index (dataset->samples, SlSample, i);
     const void *tensor = sample->unreadable ? NULL : sl_pictures_load (pictures, sample->input);
@@ -81,7 +84,9 @@ run_contender (SlEvaluatedModel *contender, SlDataset *dataset, SlSpawner *spawn
       sample->unreadable = TRUE;
     else if (!sl_evaluated_model_run (contender, pictures, sample, tensor, error))
       return FALSE;
+    sl_progress_show (&progress, i + 1);
   }
+  sl_progress_hide ();
   return !sl_interrupted ();
 }
 

@@ -17,13 +17,13 @@
 #include "tools/predict/drawing.h"
 #include "tools/interrupt.h"
 #include "tools/options.h"
+#include "tools/progress.h"
 #include "tools/predict/inputs.h"
 #include "tools/predict/listing.h"
 #include "tools/predict/output.h"
 #include "tools/predict/decoder_client.h"
 #include "tools/predict/spawner.h"
 #include "tools/predict/model_pipeline.h"
-#include "tools/predict/progress.h"
 #include "tools/predict/printing.h"
 #include "tools/predict/rows.h"
 
@@ -71,6 +71,8 @@ typedef struct
   SlReport report;
   gboolean headed; /* the heading of CSV is printed */
   guint left;      /* frames until the end, 0 = no end */
+  SlProgress progress;
+  guint64 sources; /* that are done */
   gboolean done;
 } Run;
 
@@ -95,7 +97,7 @@ print_heading (Run *run)
 }
 
 static gboolean
-predict_frame (Run *run, GstSample *frame, const SlInput *input, SlPredictionView *prediction, SlProgress *progress, GError **error)
+predict_frame (Run *run, GstSample *frame, const SlInput *input, SlPredictionView *prediction, GError **error)
 {
   const gboolean moving = input->kind == SL_INPUT_CAMERA || is_moving (frame);
   if (run->output != NULL && (moving || prediction->frame > 0)) {
@@ -105,7 +107,7 @@ predict_frame (Run *run, GstSample *frame, const SlInput *input, SlPredictionVie
   }
   if (!sl_frame_predictor_run (run->predictor, frame, prediction, error))
     return FALSE;
-  sl_progress_hide (progress);
+  sl_progress_hide ();
   print_heading (run);
   if (!sl_report_frame (&run->report, prediction, moving, error))
     return FALSE;
@@ -136,13 +138,14 @@ predict_frames (Run *run, const SlInput *input, GError **error)
   SlProgress progress;
   GstSample *frame;
   SlPredictionView prediction = { .source = written_name (run, input) };
-  sl_progress_start (&progress);
+  sl_progress_start (&progress, input->name, "frames", 0);
   while (problem == NULL && (!run->done || run->output != NULL) && (frame = sl_decoder_client_next (run->frames, &problem)) != NULL) {
-    if (predict_frame (run, frame, input, &prediction, &progress, &problem) && sl_progress_due (&progress))
-      sl_progress_show (&progress, input->name, prediction.timestamp, sl_decoder_client_duration (run->frames));
+    if (predict_frame (run, frame, input, &prediction, &problem))
+      sl_progress_show_share (&progress, prediction.frame,
+                              sl_progress_share (prediction.timestamp, sl_decoder_client_duration (run->frames)));
     gst_sample_unref (frame);
   }
-  sl_progress_hide (&progress);
+  sl_progress_hide ();
   sl_report_end (&run->report, prediction.frame);
   if (problem == NULL)
     return TRUE;
@@ -235,9 +238,11 @@ static int
 predict_inputs (Run *run)
 {
   int status = SL_EXIT_OK;
-  for (guint i = 0; i < run->inputs->len && !run->done && !sl_interrupted (); i++)
+  for (guint i = 0; i < run->inputs->len && !run->done && !sl_interrupted (); i++) {
     if (predict_if_due (run, run->inputs->pdata[i]) != SL_EXIT_OK)
       status = SL_EXIT_FAILED;
+    sl_progress_show (&run->progress, ++run->sources);
+  }
   return status;
 }
 
@@ -347,10 +352,12 @@ load_and_predict (const Options *options, SlSpawner *spawner, Run *run)
   run->predictor = predictor;
   run->frames = frames;
   run->drawer = drawer;
+  sl_progress_start (&run->progress, "predict", "sources", run->list != NULL ? 0 : run->inputs->len);
   g_autoptr (GError) bad_style = NULL;
   int status = SL_EXIT_FAILED;
   if (options->style == NULL || take_style (run, options->style, &bad_style))
     status = run->list != NULL ? predict_list (run) : predict_inputs (run);
+  sl_progress_hide ();
   if (bad_style != NULL)
     sl_complain ("predict", "%s", bad_style->message);
   status = finish_table (run, status);

@@ -16,6 +16,7 @@
 #include "tools/frames.h"
 #include "tools/interrupt.h"
 #include "tools/options.h"
+#include "tools/progress.h"
 #include "tools/predict/decoder_client.h"
 #include "tools/quantize/making.h"
 #include "tools/quantize/pictures.h"
@@ -243,18 +244,19 @@ wait_until_due (const Schedule *schedule)
 }
 
 static void
-show (const Job *job, const Schedule *schedule, gint64 since)
+show (const Job *job, const SlProgress *progress, const Schedule *schedule, gint64 since)
 {
-  g_autofree char *text = g_strdup_printf ("%u frames", job->learned.pictures + job->kept->len);
-  const guint seconds = (guint) (schedule->length / G_USEC_PER_SEC);
-  sl_making_show (text, (guint) CLAMP (since / G_USEC_PER_SEC, 0, seconds), seconds + 1);
+  const guint64 at = (guint64) CLAMP (since, 0, schedule->length);
+  sl_progress_show_share (progress, job->learned.pictures + job->kept->len, sl_progress_share (at, (guint64) schedule->length));
 }
 
 /* Looks at frames of the open source until time is up, the source ends, or somebody wants it to. */
 static gboolean
 watch (Job *job, Source *source, Schedule *schedule, GError **error, GError **reason)
 {
+  SlProgress progress;
   gboolean good = TRUE;
+  sl_progress_start (&progress, "watching", "frames", 0);
   while (good && *reason == NULL) {
     wait_until_due (schedule);
     GstSample *sample = next_frame (source, end_of (schedule), reason);
@@ -269,9 +271,9 @@ watch (Job *job, Source *source, Schedule *schedule, GError **error, GError **re
     if (due)
       good = take (job, sample, error, reason);
     gst_sample_unref (sample);
-    show (job, schedule, since);
+    show (job, &progress, schedule, since);
   }
-  sl_making_show ("", 1, 1);
+  sl_progress_hide ();
   return good;
 }
 
@@ -347,12 +349,14 @@ static gboolean
 compare_all (gpointer data, GError **error)
 {
   Job *job = data;
+  SlProgress progress;
   gboolean good = TRUE;
+  sl_progress_start (&progress, "comparing", "frames", job->kept->len);
   for (guint i = 0; i < job->kept->len && good; i++) {
-    sl_making_show ("comparing", i, job->kept->len);
+    sl_progress_show (&progress, i);
     good = (job->early || !sl_interrupted ()) && sl_quantizer_compare (job->quantizer, restore (job, i), error);
   }
-  sl_making_show ("comparing", 1, 1);
+  sl_progress_hide ();
   return good;
 }
 

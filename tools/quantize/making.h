@@ -49,9 +49,6 @@ GBytes *sl_making_file (SlQuantizer *quantizer, const SlMakingOptions *making, S
 /** sl_making_check_agreement: FALSE with @error set when @report has less than @making asks for, or nothing; @output is not to be written then. */
 gboolean sl_making_check_agreement (const SlMakingOptions *making, const SlQuantizeReport *report, const char *output, GError **error);
 
-/** sl_making_show: a bar on a terminal, for @done of @all; nothing elsewhere. */
-void sl_making_show (const char *what, guint done, guint all);
-
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (SlMakingOptions, sl_making_options_clear)
 
 G_END_DECLS

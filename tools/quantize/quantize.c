@@ -15,6 +15,7 @@
 #include "tools/interrupt.h"
 #include "models/convert.h"
 #include "tools/options.h"
+#include "tools/progress.h"
 #include "tools/quantize/making.h"
 #include "tools/quantize/page.h"
 #include "tools/quantize/pictures.h"
@@ -65,10 +66,11 @@ typedef gboolean (*Step) (Job *job, const void *tensor, guint pass, GError **err
 static gboolean
 for_each (Job *job, GPtrArray *sources, const char *what, Step step, guint pass, GError **error)
 {
-  const guint all = sources->len;
+  SlProgress progress;
   gboolean good = TRUE;
+  sl_progress_start (&progress, what, "pictures", sources->len);
   for (guint i = 0, done = 0; i < sources->len && good && !sl_interrupted (); done++) {
-    sl_making_show (what, done, all);
+    sl_progress_show (&progress, done);
     const void *tensor = sl_source_load (sources->pdata[i], job->pictures);
     if (tensor == NULL) {
       g_ptr_array_remove_index (sources, i);
@@ -77,7 +79,7 @@ for_each (Job *job, GPtrArray *sources, const char *what, Step step, guint pass,
     good = step (job, tensor, pass, error);
     i++;
   }
-  sl_making_show (what, all, all);
+  sl_progress_hide ();
   return good && !sl_interrupted ();
 }
 
