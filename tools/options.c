@@ -17,6 +17,7 @@
 #include "core/base/printable.h"
 #include "core/runtime/session.h"
 #include "core/base/suggest.h"
+#include "postprocess/decoder.h"
 #include "tools/command.h"
 
 void
@@ -86,7 +87,22 @@ suggest_option (int argc, char **argv, const GOptionEntry *const *lists, guint n
   return g_strdup ("");
 }
 
-/* {"long": "json", "short": "j", "value": "N" or null, "file": whether the value is one, "help": "..."}, after a comma but for the first. */
+/* Names of decoders, for the option that takes one. The text of the option has only some. */
+static void
+append_choices (GString *json, const GOptionEntry *entry)
+{
+  g_autofree char *all = g_str_equal (entry->long_name, "decoder") ? sl_decoder_names () : g_strdup ("");
+  g_auto (GStrv) names = g_strsplit (all, ", ", -1);
+  g_string_append (json, ",\"choices\":[");
+  for (guint i = 0; names[i] != NULL; i++) {
+    g_string_append (json, i > 0 ? "," : "");
+    sl_json_append_string (json, names[i]);
+  }
+  g_string_append_c (json, ']');
+}
+
+/* {"long": "json", "short": "j", "value": "N" or null, "file": whether the value is one, "choices": its values, "help": "..."}, after a comma but
+ * for the first. */
 static void
 append_entry (GString *json, const GOptionEntry *entry)
 {
@@ -99,7 +115,9 @@ append_entry (GString *json, const GOptionEntry *entry)
   sl_json_append_string (json, short_name[0] != '\0' ? short_name : NULL);
   g_string_append (json, ",\"value\":");
   sl_json_append_string (json, entry->arg != G_OPTION_ARG_NONE ? entry->arg_description : NULL);
-  g_string_append_printf (json, ",\"file\":%s,\"many\":%s,\"help\":", file ? "true" : "false", many ? "true" : "false");
+  g_string_append_printf (json, ",\"file\":%s,\"many\":%s", file ? "true" : "false", many ? "true" : "false");
+  append_choices (json, entry);
+  g_string_append (json, ",\"help\":");
   sl_json_append_string (json, entry->description);
   g_string_append_c (json, '}');
 }
