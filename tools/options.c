@@ -320,15 +320,27 @@ sl_options_tflite (const char *command, const char *path)
   return FALSE;
 }
 
+static gboolean
+write_whole (const char *option, const char *path, const char *data, gsize size, GError **error)
+{
+  if (g_file_set_contents (path, data, (gssize) size, error))
+    return TRUE;
+  g_prefix_error (error, "%s: cannot be written, and what was there stays; make room, or state another %s: ", path, option);
+  return FALSE;
+}
+
 gboolean
 sl_options_write (const char *path, GBytes *file, GError **error)
 {
   gsize size;
   const char *data = g_bytes_get_data (file, &size);
-  if (g_file_set_contents (path, data, (gssize) size, error))
-    return TRUE;
-  g_prefix_error (error, "%s: cannot be written, and what was there stays; make room, or state another --output: ", path);
-  return FALSE;
+  return write_whole ("--output", path, data, size, error);
+}
+
+gboolean
+sl_options_write_text (const char *option, const char *path, const GString *text, GError **error)
+{
+  return write_whole (option, path, text->str, text->len, error);
 }
 
 /* (transfer full) (nullable): @path, which need not be there, in its folder's own name. */

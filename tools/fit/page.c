@@ -14,40 +14,6 @@
 #define READINGS 3
 #define PICTURES 6
 
-static const char css[] =
-  "code{overflow-wrap:anywhere}\n"
-  ".sheet{display:grid;grid-template-columns:repeat(auto-fill,minmax(14rem,1fr));gap:.5rem}.sheet img{width:100%}\n";
-
-static void
-append_option (GPtrArray *more, const char *option, const char *value)
-{
-  if (value == NULL)
-    return;
-  g_ptr_array_add (more, g_strdup (option));
-  g_ptr_array_add (more, g_strdup (value));
-}
-
-/* (transfer full): the options of `sightline predict` for @reading. */
-static GPtrArray *
-options_of (const SlReading *reading, const SlModelOptions *options)
-{
-  GPtrArray *more = g_ptr_array_new_with_free_func (g_free);
-  g_autofree char *mean = sl_reading_mean (reading), *std = sl_reading_std (reading);
-  if (!sl_reading_is_bytes (reading)) {
-    append_option (more, "--mean", mean);
-    append_option (more, "--std", std);
-  }
-  append_option (more, "--colour", sl_colour_name (reading->colour));
-  append_option (more, "--fit", sl_fit_name (reading->fit));
-  append_option (more, "--labels", options->labels);
-  append_option (more, "--decoder", options->decoder);
-  append_option (more, "--layout", options->layout);
-  append_option (more, "--input-shape", options->limits.input_shape);
-  append_option (more, "--fixed-inputs", options->limits.fixed_inputs);
-  g_ptr_array_add (more, NULL);
-  return more;
-}
-
 static void
 append_picture (GString *out, const char *model, const SlModelOptions *options, const char *const *more, const SlInput *input,
                 const char *folder)
@@ -71,8 +37,14 @@ static void
 append_reading (GString *out, const SlReading *reading, const char *model, const SlModelOptions *options, const GPtrArray *inputs,
                 const char *folder)
 {
-  g_autoptr (GPtrArray) more = options_of (reading, options);
-  g_autofree char *text = sl_reading_options (reading);
+  g_autofree char *mean = sl_reading_mean (reading), *std = sl_reading_std (reading), *text = sl_reading_options (reading);
+  const gboolean bytes = sl_reading_is_bytes (reading);
+  SlModelOptions read = *options; /* its texts stay the user's */
+  read.mean = bytes ? NULL : mean;
+  read.std = bytes ? NULL : std;
+  read.colour = (char *) sl_colour_name (reading->colour);
+  read.fit = (char *) sl_fit_name (reading->fit);
+  g_autoptr (GPtrArray) more = sl_drawn_options (&read);
   const guint n = MIN (inputs->len, PICTURES);
   g_string_append_printf (out, "<h2>%s, %s, %s: score %.2f</h2>\n<p><code>", reading->convention->name, sl_colour_name (reading->colour),
                           sl_fit_name (reading->fit), reading->score);
@@ -88,17 +60,14 @@ sl_fit_page_write (const SlFinding *finding, const char *model, const SlModelOpt
                    GError **error)
 {
   g_autofree char *folder = g_dir_make_tmp ("sightline-XXXXXX", error), *verdict = sl_finding_verdict (finding);
-  g_autoptr (GString) out = sl_html_page_new ("sightline fit", 80, css);
+  g_autoptr (GString) out = sl_html_page_new ("sightline fit", 80);
   if (folder == NULL)
     return FALSE;
-  g_string_append (out, "<h1>");
-  sl_html_append_text (out, model);
-  g_string_append (out, "</h1>\n<p>");
-  sl_html_append_text (out, verdict);
-  g_string_append (out, "</p>\n");
+  sl_html_append (out, "h1", model);
+  sl_html_append (out, "p", verdict);
   for (guint i = 0; i < MIN (finding->readings->len, READINGS) && !sl_interrupted (); i++)
     append_reading (out, finding->readings->pdata[i], model, options, inputs, folder);
-  g_string_append (out, "</body></html>\n");
+  sl_html_page_end (out);
   g_rmdir (folder);
-  return !sl_interrupted () && g_file_set_contents (path, out->str, (gssize) out->len, error);
+  return !sl_interrupted () && sl_options_write_text ("--html", path, out, error);
 }

@@ -113,6 +113,33 @@ draw (const char *model, const SlLimitOptions *limits, const char *const *more, 
   return good;
 }
 
+static void
+append_option (GPtrArray *more, const char *option, const char *value)
+{
+  if (value == NULL)
+    return;
+  g_ptr_array_add (more, g_strdup (option));
+  g_ptr_array_add (more, g_strdup (value));
+}
+
+GPtrArray *
+sl_drawn_options (const SlModelOptions *options)
+{
+  GPtrArray *more = g_ptr_array_new_with_free_func (g_free);
+  append_option (more, "--mean", options->mean);
+  append_option (more, "--std", options->std);
+  append_option (more, "--colour", options->colour);
+  append_option (more, "--fit", options->fit);
+  append_option (more, "--labels", options->labels);
+  append_option (more, "--decoder", options->decoder);
+  append_option (more, "--layout", options->layout);
+  append_option (more, "--input-shape", options->limits.input_shape);
+  append_option (more, "--fixed-inputs", options->limits.fixed_inputs);
+  append_option (more, "--state", options->limits.state);
+  g_ptr_array_add (more, NULL);
+  return more;
+}
+
 char *
 sl_drawn_new (const char *model, const SlLimitOptions *limits, const char *path, const char *folder, GError **error)
 {

@@ -14,7 +14,9 @@ G_BEGIN_DECLS
  *  half a minute at most; the process that draws ends before it does. */
 char *sl_drawn_new (const char *model, const SlLimitOptions *limits, const char *path, const char *folder, GError **error);
 /** SL_DRAWN_MORE: options of `sightline predict` at most. */
-#define SL_DRAWN_MORE 20
+#define SL_DRAWN_MORE 24
+/** sl_drawn_options: (transfer full): what @options state, as options for sl_drawn_new_with(), NULL-terminated. */
+GPtrArray *sl_drawn_options (const SlModelOptions *options);
 /** sl_drawn_new_with: the same with @more: (nullable): options, NULL-terminated. */
 char *sl_drawn_new_with (const char *model, const SlLimitOptions *limits, const char *const *more, const char *path, const char *folder,
                          GError **error);
