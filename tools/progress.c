@@ -87,20 +87,11 @@ append_bar (GString *line, gdouble share)
   g_string_append_printf (line, "] %3.0f %%", floor (100 * share));
 }
 
-static glong
-columns_of (const char *text)
-{
-  glong columns = 0;
-  for (; *text != '\0'; text = g_utf8_next_char (text))
-    columns += g_unichar_iswide (g_utf8_get_char (text)) ? 2 : 1;
-  return columns;
-}
-
 /* (transfer none): the end of @text that fits @columns. */
 static const char *
 fitting_end (const char *text, glong columns)
 {
-  while (*text != '\0' && columns_of (text) > columns)
+  while (*text != '\0' && (glong) sl_terminal_width (text) > columns)
     text = g_utf8_next_char (text);
   return text;
 }
@@ -129,7 +120,7 @@ draw (const SlProgress *progress, guint64 done, gdouble share, gdouble seconds)
   const glong columns = sl_terminal_columns (stderr) - 1;
   g_autofree char *name = sl_printable (progress->what, SL_PRINTABLE_NAME), *rest = describe (progress, done, share, seconds);
   /* A line that wraps could not be removed. The name gives way first, and then the bar. */
-  const char *shown = fitting_end (name, columns - columns_of (rest));
+  const char *shown = fitting_end (name, columns - (glong) sl_terminal_width (rest));
   g_autofree char *line = g_strconcat (ERASE, shown, fitting_end (rest, columns), NULL);
   fflush (stdout); /* may be the same terminal */
   guard (SIGINT);

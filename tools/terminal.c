@@ -19,6 +19,15 @@ sl_terminal_columns (FILE *stream)
   return ioctl (fileno (stream), TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : DEFAULT_COLUMNS;
 }
 
+guint
+sl_terminal_width (const char *text)
+{
+  guint columns = 0;
+  for (; *text != '\0'; text = g_utf8_next_char (text))
+    columns += g_unichar_iswide (g_utf8_get_char (text)) ? 2 : 1;
+  return columns;
+}
+
 const char *
 sl_terminal_style (FILE *stream, SlStyle style)
 {

@@ -48,9 +48,9 @@ run_samples (const SlFitTruth *truth, SlEvaluatedModel *contender, GError **erro
   sl_progress_start (&progress, "fit --truth", "pictures", n);
   for (guint i = 0; i < n && !sl_interrupted (); i++) {
     sl_progress_show (&progress, i);
-    const SlSample *sample = &g_array_index (dataset->samples, SlSample, (guint64) i * all / n);
-    const void *tensor = sl_pictures_load (pictures, sample->input);
-    if (tensor != NULL && !sl_evaluated_model_run (contender, pictures, sample, tensor, error))
+    const guint index = (guint) ((guint64) i * all / n);
+    const void *tensor = sl_pictures_load (pictures, g_array_index (dataset->samples, SlSample, index).input);
+    if (tensor != NULL && !sl_evaluated_model_run (contender, pictures, dataset, index, tensor, error))
       return FALSE;
   }
   sl_progress_hide ();
