@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What sightline eval writes of each picture, --csv, --worst and --html, against figures that this file works out of `predict`'s answers."""
+"""What sightline eval writes of each picture, --csv, --worst and --html, against figures that this file works out of `predict`'s answers. And
+the page of `bench model`."""
 import csv
 import html
 import html.parser
@@ -324,6 +325,23 @@ def test_not_written():
         run("eval", network, "-d", dataset, option, picture).expect(1, "%s is %s, a picture of --dataset, which would be lost" % (option, picture))
     run("eval", network, "-d", dataset, "--csv", work("x"), "--html", work("x")).expect(2, "--html and --csv are one file")
     run("eval", network, "-d", dataset, "--worst", "0").expect(2, "--worst: expected 1..100000, got '0'")
+
+
+def test_bench():
+    page, network = work("bench.html"), model("brightest_channel.tflite")
+    out = run("bench", "model", network, "--runs", "200", "--threads", "1,2", "--html", page, "--json").expect(0).out
+    got = Page(read(page))
+    assert len(got.charts) == 4 and "1 thread" in got.text and "2 threads" in got.text, got.text
+    for line, histogram, shares in zip(map(json.loads, out.splitlines()), got.charts[::2], got.charts[1::2], strict=True):
+        left_out = int((re.search(r", (\d+) slower", histogram.title) or (0, 0))[1])
+        assert sum(int(hint.split()[0]) for hint in histogram.hints) + left_out == 200 and left_out < 10, histogram.title
+        assert shares.notes == ["Sightline %.3f" % line["median_ms"]], (shares.notes, line)
+        assert all(a[1] <= b[1] for a, b in zip(shares.line(), shares.line()[1:])), shares.line()
+        assert "%.3f" % line["max_ms"] in got.text, line
+    run("bench", "model", network, "--html", page, "--backends").expect(2, "--html shows times of runs; it goes without --backends and --batch")
+    run("bench", "model", network, "--html", network).expect(2, "--html and MODEL are one file")
+    run("bench", "model", network, "--html", work("no/such")).expect(2, "there is no such folder")
+    run("bench", "model", network, "--html", write("kept.html", b"old"), preexec_fn=limit_files).expect(1, "kept.html: cannot be written", "state another --html")
 
 
 harness.main(globals())

@@ -20,6 +20,7 @@
 #include "tools/bench/backends.h"
 #include "tools/bench/bench.h"
 #include "tools/bench/compare.h"
+#include "tools/bench/page.h"
 #include "tools/bench/peak.h"
 #include "tools/bench/precision.h"
 #include "tools/command.h"
@@ -36,8 +37,9 @@ typedef struct
   guint runs, warm_up;
   SlModelLoadOptions how;
   gboolean json, profile, all, compare, backends;
-  guint batch; /* 0 = none, 1 = the best */
-  char *onnx;  /* (nullable) */
+  guint batch;   /* 0 = none, 1 = the best */
+  char *onnx;    /* (nullable) */
+  GString *page; /* (nullable) */
 } Settings;
 
 typedef struct
@@ -148,6 +150,15 @@ show_progress (guint done, guint all)
 }
 
 static void
+show_on_page (const Settings *settings, guint threads, const SlBenchTimes *times, guint n)
+{
+  g_autofree char *title =
+    g_strdup_printf (n > 1 ? "%u thread%s, beside %s" : "%u thread%s", threads, threads != 1 ? "s" : "", times[n - 1].name);
+  if (settings->page != NULL)
+    sl_bench_page_add (settings->page, title, times, n, settings->runs);
+}
+
+static void
 name_backends (const SlSession *session, char *names, gsize size)
 {
   SlBackendUse use;
@@ -200,6 +211,7 @@ measure (const Settings *settings, guint threads, Result *result, GError **error
   sl_session_stats (loop.session, &result->stats);
   result->threads = sl_session_threads (loop.session);
   name_backends (loop.session, result->backends, sizeof result->backends);
+  show_on_page (settings, result->threads, &(const SlBenchTimes){ "Sightline", times }, 1);
   return TRUE;
 }
 
@@ -472,6 +484,8 @@ compare_with (const Settings *settings, guint threads, const char *onnx, GError 
       || !sl_timing_in_turn (rows, G_N_ELEMENTS (rows), settings->runs, TURN, 0, show_progress, error))
     return FALSE;
   print_comparison (settings, threads, peer, ours, theirs);
+  const SlBenchTimes both[] = { { "Sightline", ours }, { sl_peer_name (peer), theirs } };
+  show_on_page (settings, threads, both, G_N_ELEMENTS (both));
   return TRUE;
 }
 
@@ -544,7 +558,7 @@ sl_bench_model (int argc, char **argv)
 {
   g_auto (GStrv) rest = NULL;
   g_auto (GStrv) threads = NULL;
-  g_autofree char *threads_text = NULL, *runs_text = NULL, *warm_up_text = NULL, *onnx = NULL, *batch_text = NULL;
+  g_autofree char *threads_text = NULL, *runs_text = NULL, *warm_up_text = NULL, *onnx = NULL, *batch_text = NULL, *html = NULL;
   g_autoptr (GError) error = NULL;
   g_auto (SlLimitOptions) limits = { 0 };
   g_auto (SlBackendOptions) backend = { 0 };
@@ -559,6 +573,7 @@ sl_bench_model (int argc, char **argv)
       "Show every backend that is here: time, processor time, and whether results agree", NULL },
     { "batch", 0, 0, G_OPTION_ARG_STRING, &batch_text,
       "Show whether N inputs, 2..64, are faster at once than one after the other; auto: which N is best", "N" },
+    { "html", 0, 0, G_OPTION_ARG_FILENAME, &html, "Write the times as a page, with charts", "FILE" },
     { "json", 'j', 0, G_OPTION_ARG_NONE, &settings.json, "Print one JSON object a line", NULL },
     { "profile", 'p', 0, G_OPTION_ARG_NONE, &settings.profile, "Show which operators take the time", NULL },
     { "nodes", 0, 0, G_OPTION_ARG_NONE, &settings.all, "With --profile: every node by itself", NULL },
@@ -585,11 +600,22 @@ sl_bench_model (int argc, char **argv)
     settings.batch = 1;
   else if (!sl_options_integer ("bench model", "--batch", batch_text, 2, SL_MAX_BATCH, &settings.batch))
     return SL_EXIT_USAGE;
+  if (html != NULL && (settings.backends || settings.batch > 0))
+    return sl_options_usage ("bench model", "--html shows times of runs; it goes without --backends and --batch");
+  if (html != NULL
+      && (!sl_options_target ("bench model", "--html", html) || !sl_options_apart ("bench model", "--html", html, "MODEL", rest[0])
+          || !sl_options_apart ("bench model", "--html", html, "--compare-onnx", onnx)))
+    return SL_EXIT_USAGE;
+  g_autoptr (GString) page = html != NULL ? sl_bench_page_new (rest[0]) : NULL;
+  settings.page = page;
   settings.model = rest[0];
   settings.how = sl_limit_options_load (&limits, FALSE);
   sl_backend_options_load (&backend, 0, &settings.how);
   settings.onnx = onnx;
-  if ((settings.backends ? bench_backends : settings.batch > 0 ? bench_batch : bench_all) (&settings, threads, &error))
+  if ((settings.backends    ? bench_backends
+       : settings.batch > 0 ? bench_batch
+                            : bench_all) (&settings, threads, &error)
+      && (page == NULL || sl_bench_page_write (page, html, &error)))
     return SL_EXIT_OK;
   sl_complain ("bench model", "%s", error->message);
   return SL_EXIT_FAILED;
