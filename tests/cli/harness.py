@@ -145,7 +145,7 @@ class Terminal:
         """What stays of the lines that were written over; none was longer than the terminal is wide."""
         screen = []
         for row in self.told.split("\n"):
-            versions = re.sub(r"\033\[\d*m", "", row.rstrip("\r")).split("\r\033[K")
+            versions = re.sub(r"\033\[[\d;]*m", "", row.rstrip("\r")).split("\r\033[K")
             assert all(len(one) < self.columns for one in versions[1:-1]), versions
             screen.append(versions[-1])
         return "\n".join(screen)

@@ -110,6 +110,20 @@ def test_colours():
     assert "\033" not in complains(NO_COLOR="1") and "\033" not in complains(TERM="dumb")
 
 
+def test_headings_and_findings():
+    """On a terminal headings are bold and problems red; the text is that of a pipe."""
+    broken = write("broken.pipeline", b"[pipeline]\nlaunch=videotestsrc ! slinfer model=/no/such.tflite ! fakesink\n")
+    for arguments, style in (["check", broken], "\033[1;31m!"), (["eval", model("brightest_channel.tflite"), "-d", many("headed", 1)], "\033[1m"):
+        terminal = Terminal(*arguments, both=True, columns=4000)
+        _, _, screen = terminal.end()
+        piped = run(*arguments)
+        timeless = re.compile(r"[0-9.]+$", flags=re.M)
+        assert style in terminal.told and timeless.sub("", screen.replace("\r", "")) == timeless.sub("", piped.out + piped.err), (screen, piped)
+        plain = Terminal(*arguments, both=True, NO_COLOR="1")
+        plain.end()
+        assert "\033" not in plain.told and "\033" not in piped.out, plain.told
+
+
 def test_dumb():
     """A terminal that cannot write over a line gets none."""
     status, _, _ = (terminal := Terminal("bench", "preprocess", "--format", "NV12", "--cold", "0", "--rounds", "3", TERM="dumb")).end()
