@@ -11,7 +11,7 @@
 #include <gst/base/gstbasetransform.h>
 #include <gst/video/video.h>
 
-#include "plugins/describe.h"
+#include "plugins/base/describe.h"
 #include "plugins/meta/class_names.h"
 #include "plugins/meta/frame_meta.h"
 #include "plugins/meta/mapped_relations.h"
@@ -19,10 +19,10 @@
 #include "plugins/meta/region_predictions.h"
 #include "plugins/meta/prediction_signal.h"
 #include "plugins/meta/region_keeper.h"
-#include "plugins/properties.h"
+#include "plugins/base/properties.h"
 #include "plugins/meta/relations.h"
-#include "plugins/report.h"
-#include "plugins/tracking.h"
+#include "plugins/base/report.h"
+#include "plugins/base/tracking.h"
 
 GST_DEBUG_CATEGORY_STATIC (sl_track_debug);
 #define GST_CAT_DEFAULT sl_track_debug

@@ -10,7 +10,7 @@
 #include <gst/gst.h>
 #include <gst/video/video.h>
 
-#include "plugins/byte_pool.h"
+#include "plugins/base/byte_pool.h"
 #include "plugins/meta/frame_meta.h"
 #include "plugins/meta/keypoints.h"
 #include "plugins/meta/related_objects.h"

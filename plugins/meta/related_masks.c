@@ -9,7 +9,7 @@
 #include <gst/analytics/analytics.h>
 #include <string.h>
 
-#include "plugins/video_frame.h"
+#include "plugins/video/frame.h"
 
 /* Most cells each way, of an object and of a frame; and pixels of a picture. */
 #define MAX_OBJECT_SIDE 512

@@ -4,7 +4,7 @@
  * a page that exists.
  */
 #include "config.h"
-#include "plugins/describe.h"
+#include "plugins/base/describe.h"
 
 #include <string.h>
 

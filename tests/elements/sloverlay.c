@@ -8,7 +8,7 @@
 #include <time.h>
 
 #include "plugins/elements.h"
-#include "plugins/byte_pool.h"
+#include "plugins/base/byte_pool.h"
 #include "plugins/overlay/canvas.h"
 #include "plugins/overlay/draw.h"
 #include "plugins/meta/mask_meta.h"

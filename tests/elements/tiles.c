@@ -2,7 +2,7 @@
 /*
  * Tiles: where they lie, what is merged of them, and the code finder in the box on a code that is too small on the whole frame.
  */
-#include "plugins/tiles.h"
+#include "plugins/video/tiles.h"
 
 #include <string.h>
 

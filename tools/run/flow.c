@@ -12,7 +12,7 @@
 #include "core/base/percentile.h"
 #include "plugins/camera/encoded.h"
 #include "plugins/meta/frame_meta.h"
-#include "plugins/report.h"
+#include "plugins/base/report.h"
 
 #define RING 512
 

@@ -2,7 +2,7 @@
 /*
  * What upstream could give is read off the templates of its pads, not asked: it would ask back.
  */
-#include "plugins/video_caps.h"
+#include "plugins/video/caps.h"
 
 #include "sightline/error.h"
 

@@ -3,8 +3,8 @@
  * Sticky events that wait until an element knows the caps of what it sends, for elements whose first buffer decides them. The queue is the
  * element's, of GstEvent, used in its streaming thread.
  */
-#ifndef SL_PLUGINS_HELD_EVENTS_H
-#define SL_PLUGINS_HELD_EVENTS_H
+#ifndef SL_PLUGINS_BASE_HELD_EVENTS_H
+#define SL_PLUGINS_BASE_HELD_EVENTS_H
 
 #include <gst/gst.h>
 

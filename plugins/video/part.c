@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* One table says which directions there are. slnormalize and slresize take these and refuse "custom", which names no turn. */
-#include "plugins/video_part.h"
+#include "plugins/video/part.h"
 
 #include <stdio.h>
 

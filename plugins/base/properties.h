@@ -3,8 +3,8 @@
  * Properties as data: an element declares a table, one row a property with the place where its value is stored, and
  * gets installation, defaults, setting, reading and freeing from it.
  */
-#ifndef SL_PLUGINS_PROPERTIES_H
-#define SL_PLUGINS_PROPERTIES_H
+#ifndef SL_PLUGINS_BASE_PROPERTIES_H
+#define SL_PLUGINS_BASE_PROPERTIES_H
 
 #include <gst/gst.h>
 

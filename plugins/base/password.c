@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "plugins/password.h"
+#include "plugins/base/password.h"
 
 #include "core/base/secretfile.h"
 #include "sightline/error.h"

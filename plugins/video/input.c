@@ -2,12 +2,12 @@
 /*
  * The table of pixel formats, and the reading of colorimetry.
  */
-#include "plugins/video_input.h"
+#include "plugins/video/input.h"
 
 #include "sightline/error.h"
-#include "plugins/dmabuf.h"
-#include "plugins/video_caps.h"
-#include "plugins/video_frame.h"
+#include "plugins/video/dmabuf.h"
+#include "plugins/video/caps.h"
+#include "plugins/video/frame.h"
 
 #include <string.h>
 

@@ -3,11 +3,11 @@
  * Caps of DMABuf. The kernel names formats by four letters (drm_fourcc.h), of a little-endian word where GStreamer names bytes in their
  * order; behind a colon comes the modifier, which says how pixels lie in memory, and whose highest byte is a vendor's number.
  */
-#include "plugins/dmabuf.h"
+#include "plugins/video/dmabuf.h"
 
 #include <string.h>
 
-#include "plugins/video_caps.h"
+#include "plugins/video/caps.h"
 #include "sightline/error.h"
 
 #define MEMORY "memory:DMABuf"

@@ -3,7 +3,7 @@
  * Objects of tiles, merged. slnormalize places the tiles, slpostprocess adds what each gave. Predictions are copied as a whole
  * (SlPredictions), since the decoder's memory is the next tile's.
  */
-#include "plugins/tiles.h"
+#include "plugins/video/tiles.h"
 
 #include <math.h>
 #include <string.h>

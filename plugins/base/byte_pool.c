@@ -2,7 +2,7 @@
 /*
  * Uses a GStreamer buffer pool. A buffer that returns to the pool gets its whole size again.
  */
-#include "plugins/byte_pool.h"
+#include "plugins/base/byte_pool.h"
 
 #define MIN_BYTES 256u
 

@@ -5,7 +5,7 @@
  * may state the orientation (Exif 2.32, 4.5.4 and 4.6.5). Every length is checked against what is there; what makes no
  * sense states nothing.
  */
-#include "plugins/exif.h"
+#include "plugins/video/exif.h"
 
 #include <string.h>
 

@@ -3,8 +3,8 @@
  * A tracker on a stream: how many frames have passed since the last, and when to begin anew. Used by sltrack and
  * slpostprocess, one thread at a time.
  */
-#ifndef SL_PLUGINS_TRACKING_H
-#define SL_PLUGINS_TRACKING_H
+#ifndef SL_PLUGINS_BASE_TRACKING_H
+#define SL_PLUGINS_BASE_TRACKING_H
 
 #include <gst/gst.h>
 

@@ -2,10 +2,10 @@
 /*
  * The property table helper and the enumerations that several elements' properties share.
  */
-#include "plugins/properties.h"
+#include "plugins/base/properties.h"
 
 #include "core/base/picture.h"
-#include "plugins/report.h"
+#include "plugins/base/report.h"
 #include "preprocess/normalize.h"
 #include "sightline/error.h"
 

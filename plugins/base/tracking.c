@@ -2,7 +2,7 @@
 /*
  * Time steps from timestamps, and predictions through the tracker.
  */
-#include "plugins/tracking.h"
+#include "plugins/base/tracking.h"
 
 void
 sl_tracking_init (SlTracking *tracking)

@@ -2,8 +2,8 @@
 /*
  * Buffers for lines of text and for masks. Their pool grows to the largest size so far, so that a running stream allocates no memory.
  */
-#ifndef SL_PLUGINS_BYTE_POOL_H
-#define SL_PLUGINS_BYTE_POOL_H
+#ifndef SL_PLUGINS_BASE_BYTE_POOL_H
+#define SL_PLUGINS_BASE_BYTE_POOL_H
 
 #include <gst/gst.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Sticky events that wait for caps. */
-#include "plugins/held_events.h"
+#include "plugins/base/held_events.h"
 
 void
 sl_held_events_push (GQueue *held, GstPad *pad)

@@ -2,8 +2,8 @@
 /*
  * The orientation in the EXIF segment of JPEG pictures, read from bytes as they pass, in pieces of any size.
  */
-#ifndef SL_PLUGINS_EXIF_H
-#define SL_PLUGINS_EXIF_H
+#ifndef SL_PLUGINS_VIDEO_EXIF_H
+#define SL_PLUGINS_VIDEO_EXIF_H
 
 #include <glib.h>
 

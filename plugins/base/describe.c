@@ -3,7 +3,7 @@
  * Metadata of elements. gst-inspect-1.0 prints keys that it does not know, such as "example", as they are.
  */
 #include "config.h"
-#include "plugins/describe.h"
+#include "plugins/base/describe.h"
 
 void
 sl_element_class_describe (GstElementClass *klass, const char *name, const char *kinds, const char *text, const char *example,

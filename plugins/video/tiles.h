@@ -4,8 +4,8 @@
  * Tiles: a model runs on overlapping tiles of a frame, and then on the whole frame. This part places the tiles and merges their predictions
  * into one.
  */
-#ifndef SL_PLUGINS_TILES_H
-#define SL_PLUGINS_TILES_H
+#ifndef SL_PLUGINS_VIDEO_TILES_H
+#define SL_PLUGINS_VIDEO_TILES_H
 
 #include "core/base/affine.h"
 #include "postprocess/predictions/prediction.h"

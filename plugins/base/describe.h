@@ -2,8 +2,8 @@
 /*
  * The metadata of elements that gst-inspect-1.0 shows first. Every element has the same parts.
  */
-#ifndef SL_PLUGINS_DESCRIBE_H
-#define SL_PLUGINS_DESCRIBE_H
+#ifndef SL_PLUGINS_BASE_DESCRIBE_H
+#define SL_PLUGINS_BASE_DESCRIBE_H
 
 #include <gst/gst.h>
 

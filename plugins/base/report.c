@@ -2,7 +2,7 @@
 /*
  * Which GStreamer error each SlError is, as a table, and the two functions that post them.
  */
-#include "plugins/report.h"
+#include "plugins/base/report.h"
 
 #include <string.h>
 

@@ -2,10 +2,10 @@
 /*
  * Mapping frames: the meta is compared with the caps first, then every row of every plane with the memory that was mapped for it.
  */
-#include "plugins/video_frame.h"
+#include "plugins/video/frame.h"
 
 #include "sightline/error.h"
-#include "plugins/report.h"
+#include "plugins/base/report.h"
 #include "preprocess/image.h"
 
 /* 256 colours of four bytes. */

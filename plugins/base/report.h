@@ -3,8 +3,8 @@
 /*
  * Posts a GError on the bus. The message of the GError becomes the text of the error message.
  */
-#ifndef SL_PLUGINS_REPORT_H
-#define SL_PLUGINS_REPORT_H
+#ifndef SL_PLUGINS_BASE_REPORT_H
+#define SL_PLUGINS_BASE_REPORT_H
 
 #include <gst/gst.h>
 

@@ -4,8 +4,8 @@
  * Caps of frames in linear DMABuf (rows one after another), and the caps of these frames once the CPU has mapped them. GStreamer maps the
  * memory. It synchronises the caches (DMA_BUF_IOCTL_SYNC) when it maps and unmaps.
  */
-#ifndef SL_PLUGINS_DMABUF_H
-#define SL_PLUGINS_DMABUF_H
+#ifndef SL_PLUGINS_VIDEO_DMABUF_H
+#define SL_PLUGINS_VIDEO_DMABUF_H
 
 #include <gst/gst.h>
 

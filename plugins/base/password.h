@@ -2,8 +2,8 @@
 /*
  * The properties password and password-file, of elements that log in somewhere.
  */
-#ifndef SL_PLUGINS_PASSWORD_H
-#define SL_PLUGINS_PASSWORD_H
+#ifndef SL_PLUGINS_BASE_PASSWORD_H
+#define SL_PLUGINS_BASE_PASSWORD_H
 
 #include <glib.h>
 
