@@ -15,8 +15,8 @@
 #include "plugins/base/describe.h"
 #include "plugins/meta/analysis_meta.h"
 #include "plugins/meta/class_names.h"
-#include "plugins/meta/object_regions.h"
-#include "plugins/meta/region_predictions.h"
+#include "plugins/meta/regions/choose.h"
+#include "plugins/meta/predictions.h"
 #include "plugins/base/properties.h"
 #include "plugins/base/report.h"
 

@@ -13,7 +13,7 @@
 #include "plugins/overlay/draw.h"
 #include "plugins/meta/analysis_meta.h"
 #include "plugins/meta/frame_meta.h"
-#include "plugins/meta/region_predictions.h"
+#include "plugins/meta/predictions.h"
 #include "plugins/base/properties.h"
 #include "plugins/base/report.h"
 #include "plugins/video/caps.h"

@@ -13,7 +13,7 @@
 #include "plugins/base/describe.h"
 #include "plugins/elements.h"
 #include "plugins/meta/analysis_meta.h"
-#include "plugins/meta/object_regions.h"
+#include "plugins/meta/regions/choose.h"
 #include "plugins/base/properties.h"
 #include "plugins/record/encoder.h"
 #include "plugins/record/make.h"

@@ -12,7 +12,7 @@
 #include "plugins/overlay/canvas.h"
 #include "plugins/overlay/draw.h"
 #include "plugins/meta/mask_meta.h"
-#include "plugins/meta/region_predictions.h"
+#include "plugins/meta/predictions.h"
 #include "tests/elements/support.h"
 
 #define WIDTH 96

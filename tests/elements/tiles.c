@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "plugins/meta/frame_meta.h"
-#include "plugins/meta/region_predictions.h"
+#include "plugins/meta/predictions.h"
 #include "tests/elements/support.h"
 #include "tests/read/symbols.h"
 

@@ -3,8 +3,8 @@
 #include <gst/check/gstharness.h>
 #include <string.h>
 
-#include "plugins/meta/downstream.h"
-#include "plugins/meta/region_predictions.h"
+#include "plugins/meta/map/downstream.h"
+#include "plugins/meta/predictions.h"
 #include "tests/elements/support.h"
 
 #define CAPS "video/x-raw,format=RGB,width=64,height=48,framerate=25/1"

@@ -3,8 +3,8 @@
  * What regions say of their objects, kept where others convert a frame: videoconvert and videoscale of GStreamer 1.22 copy regions, but not
  * their parameters, so that confidences, ids and keypoints would be lost.
  */
-#ifndef SL_PLUGINS_META_REGION_KEEPER_H
-#define SL_PLUGINS_META_REGION_KEEPER_H
+#ifndef SL_PLUGINS_META_REGIONS_KEEP_H
+#define SL_PLUGINS_META_REGIONS_KEEP_H
 
 #include <gst/gst.h>
 

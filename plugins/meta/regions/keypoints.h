@@ -5,8 +5,8 @@
  *   keypoints, format="keypoints", precision=10 (float32), dims=<K,2>, data_buffer=(variant of bytes: K pairs x, y in 0..1
  *   of the region), confidence=<K floats>, point_names=<K strings>, point_connections=<names, two for each bone>
  */
-#ifndef SL_PLUGINS_META_KEYPOINTS_H
-#define SL_PLUGINS_META_KEYPOINTS_H
+#ifndef SL_PLUGINS_META_REGIONS_KEYPOINTS_H
+#define SL_PLUGINS_META_REGIONS_KEYPOINTS_H
 
 #include <gst/gst.h>
 #include <gst/video/video.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Predictions as metas of a buffer: GstVideoRegionOfInterestMeta on every GStreamer, and what relations.c adds. Reading takes objects from
- * the region metas, and from related_objects.c what no region stands for. Metas may be anyone's: numbers are checked.
+ * Predictions as metas of a buffer: GstVideoRegionOfInterestMeta on every GStreamer, and what relations/write.c adds. Reading takes objects from
+ * the region metas, and from relations/read.c what no region stands for. Metas may be anyone's: numbers are checked.
  */
-#include "plugins/meta/region_predictions.h"
+#include "plugins/meta/predictions.h"
 
 #include <gst/video/video.h>
 #include <math.h>
@@ -11,12 +11,12 @@
 
 #include "plugins/meta/analysis_meta.h"
 #include "plugins/meta/mask_meta.h"
-#include "plugins/meta/object_code.h"
-#include "plugins/meta/object_mask.h"
-#include "plugins/meta/object_regions.h"
 #include "plugins/meta/outputs_meta.h"
-#include "plugins/meta/region_keeper.h"
-#include "plugins/meta/relations.h"
+#include "plugins/meta/regions/choose.h"
+#include "plugins/meta/regions/code.h"
+#include "plugins/meta/regions/keep.h"
+#include "plugins/meta/regions/mask.h"
+#include "plugins/meta/relations/write.h"
 #include "plugins/meta/vector_meta.h"
 
 #define OBJECT_ID "object_id"

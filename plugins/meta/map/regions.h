@@ -2,8 +2,8 @@
 /*
  * Regions of interest that move with the pixels when a frame is made into another one.
  */
-#ifndef SL_PLUGINS_META_MAPPED_REGIONS_H
-#define SL_PLUGINS_META_MAPPED_REGIONS_H
+#ifndef SL_PLUGINS_META_MAP_REGIONS_H
+#define SL_PLUGINS_META_MAP_REGIONS_H
 
 #include <gst/gst.h>
 #include <gst/video/video.h>

@@ -4,16 +4,16 @@
  * Writes and reads predictions on buffers. They are written as GstVideoRegionOfInterestMeta, and as GstAnalyticsRelationMeta where
  * GStreamer has it. Both are read, also those that other elements wrote.
  */
-#ifndef SL_PLUGINS_META_REGION_PREDICTIONS_H
-#define SL_PLUGINS_META_REGION_PREDICTIONS_H
+#ifndef SL_PLUGINS_META_PREDICTIONS_H
+#define SL_PLUGINS_META_PREDICTIONS_H
 
 #include <gst/gst.h>
 #include <gst/video/video.h>
 
 #include "plugins/base/byte_pool.h"
 #include "plugins/meta/frame_meta.h"
-#include "plugins/meta/keypoints.h"
-#include "plugins/meta/related_objects.h"
+#include "plugins/meta/regions/keypoints.h"
+#include "plugins/meta/relations/read.h"
 #include "postprocess/predictions/class_filter.h"
 #include "postprocess/predictions/prediction.h"
 
@@ -23,9 +23,9 @@ G_BEGIN_DECLS
  *  - An object is a region with a structure "detection" (x_min y_min x_max y_max confidence: double; label: string; label_id: int).
  *  - A label of the whole frame is a region over the frame with a structure "classification" (label: string; label_id: int; confidence:
  *    double).
- *  - Keypoints are a structure of keypoints.h on the region of their object, an object's mask is a structure of object_mask.h.
+ *  - Keypoints are a structure of regions/keypoints.h on the region of their object, an object's mask is a structure of regions/mask.h.
  *  - The mask of the whole frame is an SlMaskMeta.
- *  - A tracked object has a structure "object_id" (id: int), an object whose code was read has a structure of object_code.h.
+ *  - A tracked object has a structure "object_id" (id: int), an object whose code was read has a structure of regions/code.h.
  *  - A label that a further model gives to an object is one more structure "classification" on the object's region, with the string
  *    model_name. An object that a further model finds inside it is a region whose parent_id is the id of the outer region.
  *  @pool: (nullable): the pool for the cells of masks */

@@ -5,8 +5,8 @@
  *   mask, format="segmentation_mask", precision=10 (float32), dims=<width,height>, data_buffer=(variant of bytes: float32 0..1
  *   row by row over the region)
  */
-#ifndef SL_PLUGINS_META_OBJECT_MASK_H
-#define SL_PLUGINS_META_OBJECT_MASK_H
+#ifndef SL_PLUGINS_META_REGIONS_MASK_H
+#define SL_PLUGINS_META_REGIONS_MASK_H
 
 #include <gst/gst.h>
 #include <gst/video/video.h>

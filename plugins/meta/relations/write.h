@@ -2,8 +2,8 @@
 /*
  * Predictions as GstAnalyticsRelationMeta, beside the region metas. Without gstreamer-analytics these functions do nothing.
  */
-#ifndef SL_PLUGINS_META_RELATIONS_H
-#define SL_PLUGINS_META_RELATIONS_H
+#ifndef SL_PLUGINS_META_RELATIONS_WRITE_H
+#define SL_PLUGINS_META_RELATIONS_WRITE_H
 
 #include <gst/gst.h>
 #include <gst/video/video.h>

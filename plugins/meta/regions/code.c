@@ -2,7 +2,7 @@
 /*
  * Codes to and from GstStructure. What is read may be anyone's: types, sizes and numbers are checked.
  */
-#include "plugins/meta/object_code.h"
+#include "plugins/meta/regions/code.h"
 
 #include <math.h>
 

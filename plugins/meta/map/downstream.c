@@ -4,19 +4,19 @@
  * The output frame gets them, mapped. Such an element makes one output frame from one input frame, in the pushing thread. The predictions
  * of a frame that it drops are kept until the next frame comes.
  */
-#include "plugins/meta/downstream.h"
+#include "plugins/meta/map/downstream.h"
 
 #include <gst/video/video.h>
 #include <string.h>
 
 #include "plugins/meta/frame_meta.h"
-#include "plugins/meta/geometry.h"
-#include "plugins/meta/mapped_regions.h"
-#include "plugins/meta/mapped_relations.h"
+#include "plugins/meta/map/geometry.h"
+#include "plugins/meta/map/regions.h"
+#include "plugins/meta/map/relations.h"
 #include "plugins/meta/mask_meta.h"
-#include "plugins/meta/object_regions.h"
-#include "plugins/meta/region_keeper.h"
-#include "plugins/meta/region_predictions.h"
+#include "plugins/meta/predictions.h"
+#include "plugins/meta/regions/choose.h"
+#include "plugins/meta/regions/keep.h"
 
 #define FOLLOWED "sl-results-followed"
 /* Elements behind one another. */

@@ -2,13 +2,13 @@
 /*
  * Which regions of interest of a frame a second model looks at.
  */
-#ifndef SL_PLUGINS_META_OBJECT_REGIONS_H
-#define SL_PLUGINS_META_OBJECT_REGIONS_H
+#ifndef SL_PLUGINS_META_REGIONS_CHOOSE_H
+#define SL_PLUGINS_META_REGIONS_CHOOSE_H
 
 #include <gst/gst.h>
 #include <gst/video/video.h>
 
-#include "plugins/meta/keypoints.h"
+#include "plugins/meta/regions/keypoints.h"
 #include "postprocess/predictions/alignment.h"
 
 G_BEGIN_DECLS

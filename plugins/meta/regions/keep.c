@@ -3,7 +3,7 @@
  * A meta that stands behind the regions of a buffer. Elements copy metas one by one in their order; when its turn comes, the regions of the
  * copy are there, and get the parameters that they lack. All parameters are relative to the frame or the region.
  */
-#include "plugins/meta/region_keeper.h"
+#include "plugins/meta/regions/keep.h"
 
 #include <gst/video/video.h>
 

@@ -2,14 +2,14 @@
 /*
  * Landmarks of one frame as the places of the next one's objects. The event stays inside the process, so it carries the structs themselves.
  */
-#include "plugins/meta/followed.h"
+#include "plugins/meta/landmark_event.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "plugins/meta/object_regions.h"
-#include "plugins/meta/region_keeper.h"
-#include "plugins/meta/region_predictions.h"
+#include "plugins/meta/predictions.h"
+#include "plugins/meta/regions/choose.h"
+#include "plugins/meta/regions/keep.h"
 
 #define NAME "sightline-followed"
 

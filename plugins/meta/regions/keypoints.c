@@ -2,7 +2,7 @@
 /*
  * Keypoints to and from GstStructure. What is read may be anyone's: counts, types and numbers are checked.
  */
-#include "plugins/meta/keypoints.h"
+#include "plugins/meta/regions/keypoints.h"
 
 #include <math.h>
 #include <string.h>

@@ -2,11 +2,11 @@
 /*
  * Mapping regions of interest.
  */
-#include "plugins/meta/mapped_regions.h"
+#include "plugins/meta/map/regions.h"
 
 #include <math.h>
 
-#include "plugins/meta/region_predictions.h"
+#include "plugins/meta/predictions.h"
 
 /* @box from the frame to the picture, cut off at its edges; FALSE when nothing is left. */
 static gboolean

@@ -3,7 +3,7 @@
  * Segmentations have a picture of their own, of any size, that lies anywhere on the frame: cells take the pixel under their middle.
  */
 #include "config.h"
-#include "plugins/meta/related_masks.h"
+#include "plugins/meta/relations/masks.h"
 
 #ifdef SL_HAVE_SEGMENTATION_MTD
 #include <gst/analytics/analytics.h>

@@ -4,8 +4,8 @@
  * Maps GstAnalyticsRelationMeta with the pixels when one frame is transformed into another, as regions of interest are mapped. Also removes
  * objects from it. Without gstreamer-analytics these functions do nothing.
  */
-#ifndef SL_PLUGINS_META_MAPPED_RELATIONS_H
-#define SL_PLUGINS_META_MAPPED_RELATIONS_H
+#ifndef SL_PLUGINS_META_MAP_RELATIONS_H
+#define SL_PLUGINS_META_MAP_RELATIONS_H
 
 #include <gst/gst.h>
 #include <gst/video/video.h>

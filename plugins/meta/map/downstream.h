@@ -3,8 +3,8 @@
  * Predictions on frames that GStreamer's own elements crop, mirror, turn or put borders around: these elements copy regions as they are, or
  * leave them out.
  */
-#ifndef SL_PLUGINS_META_DOWNSTREAM_H
-#define SL_PLUGINS_META_DOWNSTREAM_H
+#ifndef SL_PLUGINS_META_MAP_DOWNSTREAM_H
+#define SL_PLUGINS_META_MAP_DOWNSTREAM_H
 
 #include <gst/gst.h>
 

@@ -2,8 +2,8 @@
 /*
  * The geometry of GStreamer's elements that crop, turn, mirror or scale a picture: where each puts the pixels.
  */
-#ifndef SL_PLUGINS_META_GEOMETRY_H
-#define SL_PLUGINS_META_GEOMETRY_H
+#ifndef SL_PLUGINS_META_MAP_GEOMETRY_H
+#define SL_PLUGINS_META_MAP_GEOMETRY_H
 
 #include <gst/gst.h>
 #include <gst/video/video.h>

@@ -4,14 +4,14 @@
  * its type: elements differ in how they relate a label to its object.
  */
 #include "config.h"
-#include "plugins/meta/related_objects.h"
+#include "plugins/meta/relations/read.h"
 
 #ifdef SL_HAVE_ANALYTICS
 #include <gst/analytics/analytics.h>
 #include <math.h>
 #include <string.h>
 
-#include "plugins/meta/related_masks.h"
+#include "plugins/meta/relations/masks.h"
 
 /* Edges of a box may differ by so many pixels from the edges of its region: elements that scale a frame round the two differently. */
 #define SLACK 2

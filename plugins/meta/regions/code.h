@@ -5,8 +5,8 @@
  *   code, symbology=(string), text=(string, where the bytes are one), payload=(variant of bytes), checked=(boolean), quality=(int),
  *   corners=<8 doubles: x and y in 0..1 of the object's box>
  */
-#ifndef SL_PLUGINS_META_OBJECT_CODE_H
-#define SL_PLUGINS_META_OBJECT_CODE_H
+#ifndef SL_PLUGINS_META_REGIONS_CODE_H
+#define SL_PLUGINS_META_REGIONS_CODE_H
 
 #include <gst/gst.h>
 #include <gst/video/video.h>

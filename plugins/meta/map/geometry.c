@@ -2,7 +2,7 @@
 /*
  * There is one function for each element. It reads the element's current properties.
  */
-#include "plugins/meta/geometry.h"
+#include "plugins/meta/map/geometry.h"
 
 typedef struct
 {

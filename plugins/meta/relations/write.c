@@ -4,12 +4,12 @@
  * calls it.
  */
 #include "config.h"
-#include "plugins/meta/relations.h"
+#include "plugins/meta/relations/write.h"
 
 #ifdef SL_HAVE_ANALYTICS
 #include <gst/analytics/analytics.h>
 
-#include "plugins/meta/related_objects.h"
+#include "plugins/meta/relations/read.h"
 #include "postprocess/result.h"
 
 static void

@@ -2,7 +2,7 @@
 /*
  * Masks to and from GstStructure. What is read may be anyone's: types, sizes and numbers are checked.
  */
-#include "plugins/meta/object_mask.h"
+#include "plugins/meta/regions/mask.h"
 
 #include <string.h>
 

@@ -3,8 +3,8 @@
  * Reads a frame's GstAnalyticsRelationMeta, written by any element: object detections and the entries related to them. Without
  * gstreamer-analytics a frame has no such meta.
  */
-#ifndef SL_PLUGINS_META_RELATED_OBJECTS_H
-#define SL_PLUGINS_META_RELATED_OBJECTS_H
+#ifndef SL_PLUGINS_META_RELATIONS_READ_H
+#define SL_PLUGINS_META_RELATIONS_READ_H
 
 #include <gst/gst.h>
 #include <gst/video/video.h>

@@ -2,13 +2,13 @@
 /*
  * Choosing regions by label. Metas may be anyone's: sizes are checked against the frame.
  */
-#include "plugins/meta/object_regions.h"
+#include "plugins/meta/regions/choose.h"
 
 #include <string.h>
 
 #include "plugins/meta/frame_meta.h"
-#include "plugins/meta/region_predictions.h"
-#include "plugins/meta/related_objects.h"
+#include "plugins/meta/predictions.h"
+#include "plugins/meta/relations/read.h"
 
 gboolean
 sl_region_is_label (GstVideoRegionOfInterestMeta *region, gint width, gint height)

@@ -2,8 +2,8 @@
 /*
  * Following objects by their landmarks in the last frame: slpostprocess sends the positions in an event to slnormalize, upstream of it.
  */
-#ifndef SL_PLUGINS_META_FOLLOWED_H
-#define SL_PLUGINS_META_FOLLOWED_H
+#ifndef SL_PLUGINS_META_LANDMARK_EVENT_H
+#define SL_PLUGINS_META_LANDMARK_EVENT_H
 
 #include <gst/gst.h>
 #include <gst/video/video.h>

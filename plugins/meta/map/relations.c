@@ -3,13 +3,13 @@
  * Relations are made anew, one by one, because no position in them can be set.
  */
 #include "config.h"
-#include "plugins/meta/mapped_relations.h"
+#include "plugins/meta/map/relations.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "plugins/meta/mapped_regions.h"
-#include "plugins/meta/related_objects.h"
+#include "plugins/meta/map/regions.h"
+#include "plugins/meta/relations/read.h"
 
 gboolean
 sl_meta_api_is_relations (GType api)

@@ -2,8 +2,8 @@
 /*
  * Reads masks of segmentations in a GstAnalyticsRelationMeta, written by any element. GStreamer has such masks since 1.26.
  */
-#ifndef SL_PLUGINS_META_RELATED_MASKS_H
-#define SL_PLUGINS_META_RELATED_MASKS_H
+#ifndef SL_PLUGINS_META_RELATIONS_MASKS_H
+#define SL_PLUGINS_META_RELATIONS_MASKS_H
 
 #include <gst/gst.h>
 
