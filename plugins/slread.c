@@ -23,6 +23,7 @@
 #include "plugins/meta/prediction_signal.h"
 #include "plugins/meta/regions/keep.h"
 #include "plugins/meta/predictions.h"
+#include "plugins/meta/regions/object.h"
 #include "plugins/meta/relations/write.h"
 #include "plugins/base/properties.h"
 #include "plugins/base/report.h"

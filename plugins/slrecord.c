@@ -13,6 +13,7 @@
 #include "plugins/base/describe.h"
 #include "plugins/elements.h"
 #include "plugins/meta/analysis_meta.h"
+#include "plugins/meta/predictions.h"
 #include "plugins/meta/regions/choose.h"
 #include "plugins/base/properties.h"
 #include "plugins/record/encoder.h"

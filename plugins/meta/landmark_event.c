@@ -7,9 +7,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "plugins/meta/predictions.h"
 #include "plugins/meta/regions/choose.h"
 #include "plugins/meta/regions/keep.h"
+#include "plugins/meta/regions/object.h"
 
 #define NAME "sightline-followed"
 

@@ -7,8 +7,8 @@
 
 #include <gst/video/video.h>
 
-#include "plugins/meta/predictions.h"
 #include "plugins/meta/regions/keep.h"
+#include "plugins/meta/regions/object.h"
 #include "plugins/meta/relations/write.h"
 
 #define TEXT_BYTES 256

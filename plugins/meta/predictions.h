@@ -34,26 +34,6 @@ void sl_buffer_add_prediction (GstBuffer *buffer, const SlPredictionView *predic
 /** sl_buffer_has_predictions: whether the frame @buffer has a region, a related object or label, or a mask, written by any element. */
 gboolean sl_buffer_has_predictions (GstBuffer *buffer);
 
-/** sl_region_type_name: the name of the region's type; "unknown" without a type. */
-const char *sl_region_type_name (const GstVideoRegionOfInterestMeta *region);
-
-/** sl_object_set_box: sets the fields x to y_max of @object from @corners (x0, y0, x1, y1 in pixels), clipped to a frame of @width x
- *  @height. FALSE, with no field set, when the box is outside the frame. */
-gboolean sl_object_set_box (SlObjectView *object, const double corners[4], gint width, gint height);
-
-/** sl_region_read_object: fills @object from @region of a frame of @width x @height, except points, mask, labels and parent. The edges come
- *  from the structure "detection" where @region has one. FALSE when the region is outside the frame. */
-gboolean sl_region_read_object (const GstVideoRegionOfInterestMeta *region, gint width, gint height, SlObjectView *object);
-
-/** sl_region_set_object_id: adds a structure "object_id" with the field id (int), as DL Streamer's elements write it. Also sets the
- *  region's own id where it has none. */
-void sl_region_set_object_id (GstVideoRegionOfInterestMeta *region, gint32 id);
-
-/** sl_buffer_add_object, sl_region_add_label: adds one object to @buffer; adds one label to @region, a region of an object or of the
- *  frame. */
-GstVideoRegionOfInterestMeta *sl_buffer_add_object (GstBuffer *buffer, const SlObjectView *object, const SlSkeleton *skeleton);
-void sl_region_add_label (GstVideoRegionOfInterestMeta *region, const SlLabelled *label);
-
 typedef struct
 {
   gint id, parent_id;

@@ -9,6 +9,7 @@
 #include "plugins/elements.h"
 #include "plugins/meta/regions/code.h"
 #include "plugins/meta/predictions.h"
+#include "plugins/meta/regions/object.h"
 #include "sightline/predictions.h"
 #include "postprocess/read/reader.h"
 #include "tests/elements/support.h"

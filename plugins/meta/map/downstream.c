@@ -15,8 +15,8 @@
 #include "plugins/meta/map/relations.h"
 #include "plugins/meta/mask_meta.h"
 #include "plugins/meta/predictions.h"
-#include "plugins/meta/regions/choose.h"
 #include "plugins/meta/regions/keep.h"
+#include "plugins/meta/regions/object.h"
 
 #define FOLLOWED "sl-results-followed"
 /* Elements behind one another. */

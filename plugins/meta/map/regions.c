@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-#include "plugins/meta/predictions.h"
+#include "plugins/meta/regions/object.h"
 
 /* @box from the frame to the picture, cut off at its edges; FALSE when nothing is left. */
 static gboolean

@@ -7,16 +7,8 @@
 #include <string.h>
 
 #include "plugins/meta/frame_meta.h"
-#include "plugins/meta/predictions.h"
+#include "plugins/meta/regions/object.h"
 #include "plugins/meta/relations/read.h"
-
-gboolean
-sl_region_is_label (GstVideoRegionOfInterestMeta *region, gint width, gint height)
-{
-  return region->x == 0 && region->y == 0 && region->w >= (guint) width && region->h >= (guint) height
-         && gst_video_region_of_interest_meta_get_param (region, "detection") == NULL
-         && gst_video_region_of_interest_meta_get_param (region, "classification") != NULL;
-}
 
 /* Whether @label is @wanted, spaces around the latter left out. */
 static gboolean

@@ -37,8 +37,6 @@ void sl_object_regions_align (GstBuffer *frame, const GstVideoInfo *video, const
                               SlRegionPoints *points, GArray *chosen);
 /** sl_object_region_find: the pixels, inside a frame of @video, of the region meta @index of @frame; FALSE when it has none there. */
 gboolean sl_object_region_find (GstBuffer *frame, const GstVideoInfo *video, guint index, SlRect *part);
-/** sl_region_is_label: whether a region stands for a label of the whole frame of @width x @height, and not for an object. */
-gboolean sl_region_is_label (GstVideoRegionOfInterestMeta *region, gint width, gint height);
 /** sl_buffer_has_objects: whether a detector has looked for objects in the frame @buffer of @width x @height. TRUE when the frame has
  *  objects, as regions or as related objects of any element, or the mark that a model found no object. */
 gboolean sl_buffer_has_objects (GstBuffer *buffer, gint width, gint height);
