@@ -19,8 +19,6 @@
 #include "plugins/meta/regions/object.h"
 
 #define FOLLOWED "sl-results-followed"
-/* Elements behind one another. */
-#define MAX_DEPTH 100
 
 /* An element that is followed. */
 typedef struct
@@ -178,18 +176,31 @@ follow_element (GstElement *element, GstPad *sink)
   gst_pad_add_probe (source, GST_PAD_PROBE_TYPE_BUFFER, came_out, step, NULL);
 }
 
-static void follow (GstPad *source, guint depth);
+/* Source pads to look behind, and those that were in @todo before: branches of a pipeline may meet again and again. */
+typedef struct
+{
+  GQueue todo;
+  GHashTable *seen; /* of GstPad, which it owns */
+} Walk;
+
+/* Takes @source. */
+static void
+look_behind (Walk *walk, GstPad *source)
+{
+  if (g_hash_table_add (walk->seen, source))
+    g_queue_push_tail (&walk->todo, source);
+}
 
 static gboolean
-follow_pad (GstElement *element, GstPad *pad, gpointer depth)
+add_source (GstElement *element, GstPad *source, gpointer walk)
 {
-  follow (pad, GPOINTER_TO_UINT (depth));
+  look_behind (walk, gst_object_ref (source));
   return TRUE;
 }
 
 /* From the sink pad @pad on. */
 static void
-enter (GstPad *pad, guint depth)
+enter (Walk *walk, GstPad *pad)
 {
   g_autoptr (GstElement) element = gst_pad_get_parent_element (pad);
   if (element == NULL)
@@ -198,30 +209,34 @@ enter (GstPad *pad, guint depth)
   if (GST_IS_BIN (element) && GST_IS_GHOST_PAD (pad) && sl_geometry_kind (element) == SL_GEOMETRY_NONE) {
     g_autoptr (GstPad) inside = gst_ghost_pad_get_target (GST_GHOST_PAD (pad));
     if (inside != NULL)
-      enter (inside, depth + 1);
+      enter (walk, inside);
   } else {
-    gst_element_foreach_src_pad (element, follow_pad, GUINT_TO_POINTER (depth + 1));
+    gst_element_foreach_src_pad (element, add_source, walk);
   }
 }
 
 /* What is linked to @source, out of bins and into them. */
 static void
-follow (GstPad *source, guint depth)
+pass_link (Walk *walk, GstPad *source)
 {
-  g_autoptr (GstPad) peer = depth < MAX_DEPTH ? gst_pad_get_peer (source) : NULL;
+  g_autoptr (GstPad) peer = gst_pad_get_peer (source);
   if (peer == NULL)
     return;
   if (GST_IS_PROXY_PAD (peer) && !GST_IS_GHOST_PAD (peer)) {
-    g_autoptr (GstProxyPad) outside = gst_proxy_pad_get_internal (GST_PROXY_PAD (peer));
+    GstProxyPad *outside = gst_proxy_pad_get_internal (GST_PROXY_PAD (peer));
     if (outside != NULL)
-      follow (GST_PAD (outside), depth + 1);
+      look_behind (walk, GST_PAD (outside));
   } else {
-    enter (peer, depth);
+    enter (walk, peer);
   }
 }
 
 void
 sl_results_follow (GstPad *source)
 {
-  follow (source, 0);
+  g_autoptr (GHashTable) seen = g_hash_table_new_full (NULL, NULL, gst_object_unref, NULL);
+  Walk walk = { G_QUEUE_INIT, seen };
+  look_behind (&walk, gst_object_ref (source));
+  while ((source = g_queue_pop_head (&walk.todo)) != NULL)
+    pass_link (&walk, source);
 }
