@@ -17,9 +17,9 @@ typedef struct
 } Fault;
 
 static GQuark
-fault_quark (void)
+faults_quark (void)
 {
-  return g_quark_from_static_string ("sl-property-fault");
+  return g_quark_from_static_string ("sl-property-faults");
 }
 
 static void
@@ -104,25 +104,57 @@ property_spec (const SlProperty *property)
   g_assert_not_reached ();
 }
 
+/* (transfer none): what is wrong with @instance, of Fault, in the order in which it came. */
+static GPtrArray *
+ensure_faults (gpointer instance)
+{
+  GPtrArray *faults = g_object_get_qdata (instance, faults_quark ());
+  if (faults == NULL) {
+    faults = g_ptr_array_new_with_free_func (fault_free);
+    g_object_set_qdata_full (instance, faults_quark (), faults, (GDestroyNotify) g_ptr_array_unref);
+  }
+  return faults;
+}
+
+static void
+forget_fault (GPtrArray *faults, const SlProperty *property)
+{
+  for (guint i = faults->len; i > 0; i--)
+    if (((const Fault *) g_ptr_array_index (faults, i - 1))->property == property)
+      g_ptr_array_remove_index (faults, i - 1);
+}
+
 /* FALSE: @value is remembered as what is wrong with @instance until the property has another. */
 static gboolean
 check_number (gpointer instance, const SlProperty *property, const GValue *value)
 {
   const gboolean whole = property->kind == SL_PROPERTY_INT;
   const gdouble number = whole ? g_value_get_int (value) : g_value_get_double (value);
-  const Fault *before = g_object_get_qdata (instance, fault_quark ());
-  if (number >= property->minimum && number <= property->maximum) {
-    if (before != NULL && before->property == property)
-      g_object_set_qdata (instance, fault_quark (), NULL);
+  GPtrArray *faults = ensure_faults (instance);
+  forget_fault (faults, property);
+  if (number >= property->minimum && number <= property->maximum)
     return TRUE;
-  }
   Fault *fault = g_new0 (Fault, 1);
   fault->property = property;
   fault->text = g_strdup_printf ("%s=%.15g: expected %s in %.15g..%.15g", property->name, number, whole ? "an integer" : "a number",
                                  property->minimum, property->maximum);
   if (GST_IS_ELEMENT (instance) && GST_STATE (instance) != GST_STATE_NULL)
     g_warning ("%s: %s; it stays as it was", GST_OBJECT_NAME (instance), fault->text);
-  g_object_set_qdata_full (instance, fault_quark (), fault, fault_free);
+  g_ptr_array_add (faults, fault);
+  return FALSE;
+}
+
+/* FALSE with @error set, to all that is wrong with @instance. */
+static gboolean
+check_faults (gpointer instance, GError **error)
+{
+  const GPtrArray *faults = g_object_get_qdata (instance, faults_quark ());
+  if (faults == NULL || faults->len == 0)
+    return TRUE;
+  g_autoptr (GString) text = g_string_new (NULL);
+  for (guint i = 0; i < faults->len; i++)
+    g_string_append_printf (text, "%s%s", i > 0 ? "; " : "", ((const Fault *) g_ptr_array_index (faults, i))->text);
+  g_set_error_literal (error, SL_ERROR, SL_ERROR_ARGUMENT, text->str);
   return FALSE;
 }
 
@@ -214,9 +246,7 @@ change_state (GstElement *element, GstStateChange transition)
   g_autoptr (GError) error = NULL;
   if (transition == GST_STATE_CHANGE_NULL_TO_READY) {
     GST_OBJECT_LOCK (element);
-    const Fault *fault = g_object_get_qdata (G_OBJECT (element), fault_quark ());
-    if (fault != NULL)
-      g_set_error_literal (&error, SL_ERROR, SL_ERROR_ARGUMENT, fault->text);
+    check_faults (element, &error);
     GST_OBJECT_UNLOCK (element);
   }
   if (error == NULL)
