@@ -27,7 +27,7 @@
 #include "sightline/error.h"
 #include "core/runtime/session.h"
 #include "models/model.h"
-#include "plugins/describe.h"
+#include "plugins/base/describe.h"
 #include "plugins/tensor/file_watch.h"
 #include "plugins/tensor/held_inputs.h"
 #include "plugins/tensor/infer_settings.h"
@@ -35,13 +35,13 @@
 #include "plugins/tensor/model_caps.h"
 #include "plugins/tensor/model_swap.h"
 #include "plugins/tensor/stage_latency.h"
-#include "plugins/properties.h"
-#include "plugins/report.h"
+#include "plugins/base/properties.h"
+#include "plugins/base/report.h"
 #include "plugins/tensor/caps.h"
 #include "plugins/tensor/mapping.h"
 #include "plugins/tensor/buffer_pool.h"
 #include "plugins/tensor/caps_probe.h"
-#include "plugins/video_caps.h"
+#include "plugins/video/caps.h"
 
 GST_DEBUG_CATEGORY_STATIC (sl_infer_debug);
 #define GST_CAT_DEFAULT sl_infer_debug

@@ -17,12 +17,12 @@
 #include "sightline/error.h"
 #include "models/default.h"
 #include "plugins/camera/intact.h"
-#include "plugins/describe.h"
+#include "plugins/base/describe.h"
 #include "plugins/meta/frame_meta.h"
 #include "plugins/meta/prediction_signal.h"
-#include "plugins/properties.h"
-#include "plugins/report.h"
-#include "plugins/video_part.h"
+#include "plugins/base/properties.h"
+#include "plugins/base/report.h"
+#include "plugins/video/part.h"
 
 GST_DEBUG_CATEGORY_STATIC (sl_predict_debug);
 #define GST_CAT_DEFAULT sl_predict_debug

@@ -4,7 +4,7 @@
 
 #include "core/base/thread_count.h"
 #include "models/backend.h"
-#include "plugins/properties.h"
+#include "plugins/base/properties.h"
 #include "models/replay/golden.h"
 #include "sightline/error.h"
 

@@ -15,7 +15,7 @@
 #include "pipelines/description/build.h"
 #include "pipelines/supervise/bus.h"
 #include "plugins/elements.h"
-#include "plugins/meta/region_predictions.h"
+#include "plugins/meta/predictions.h"
 #include "plugins/tensor/caps.h"
 #include "predict/opendecoding.h"
 #include "tools/command.h"

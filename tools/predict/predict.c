@@ -11,7 +11,7 @@
 
 #include "sightline/error.h"
 #include "plugins/elements.h"
-#include "plugins/tiles.h"
+#include "plugins/video/tiles.h"
 #include "postprocess/result.h"
 #include "tools/command.h"
 #include "tools/predict/drawing.h"

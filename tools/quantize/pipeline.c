@@ -4,7 +4,7 @@
 #include "tools/quantize/pipeline.h"
 
 #include "pipelines/description/build.h"
-#include "plugins/video_part.h"
+#include "plugins/video/part.h"
 #include "sightline/error.h"
 
 gboolean
