@@ -148,15 +148,15 @@ sl_finding_new (SlTrial *trial, const SlModelOptions *options, const SlFitTruth 
 {
   g_autoptr (SlFinding) finding = g_new0 (SlFinding, 1);
   const SlContract *contract = sl_trial_contract (trial);
-  const SlFit fit = options->fit != NULL ? contract->image.fit : SL_FIT_STRETCH;
+  const SlFit fit = options->settings.fit != NULL ? contract->image.fit : SL_FIT_STRETCH;
   SlProgress progress;
   finding->trial = trial;
   finding->readings = sl_readings_values (contract, options, fit);
-  const guint n = finding->readings->len, all = n + (options->fit == NULL ? 2 * MIN (n, BEST_VALUES) : 0);
+  const guint n = finding->readings->len, all = n + (options->settings.fit == NULL ? 2 * MIN (n, BEST_VALUES) : 0);
   sl_progress_start (&progress);
   gboolean good = try_all (trial, finding->readings, 0, all, &progress, error);
   g_ptr_array_sort (finding->readings, by_score);
-  if (good && options->fit == NULL) {
+  if (good && options->settings.fit == NULL) {
     add_fits (finding->readings, fit);
     good = try_all (trial, finding->readings, n, all, &progress, error);
     g_ptr_array_sort (finding->readings, by_score);
@@ -246,13 +246,13 @@ sl_finding_info (const SlFinding *finding, const SlModelOptions *options)
   if (!sl_reading_is_bytes (reading))
     g_string_append_printf (text, "mean=%s\nstd=%s\n", mean, std);
   g_string_append_printf (text, "colour=%s\nfit=%s\n", sl_colour_name (reading->colour), sl_fit_name (reading->fit));
-  if (options->limits.input_shape != NULL)
-    g_string_append_printf (text, "input-shape=%s\n", options->limits.input_shape);
-  if (options->labels != NULL) {
-    g_autofree char *labels = g_canonicalize_filename (options->labels, NULL);
+  if (options->settings.input_shape != NULL)
+    g_string_append_printf (text, "input-shape=%s\n", options->settings.input_shape);
+  if (options->settings.labels != NULL) {
+    g_autofree char *labels = g_canonicalize_filename (options->settings.labels, NULL);
     g_string_append_printf (text, "labels=%s\n", labels);
   }
-  g_auto (GStrv) pieces = g_strsplit (options->decoder != NULL ? options->decoder : "", ",", -1);
+  g_auto (GStrv) pieces = g_strsplit (options->settings.decoder != NULL ? options->settings.decoder : "", ",", -1);
   for (guint i = 0; pieces[i] != NULL && pieces[0][0] != '\0'; i++)
     g_string_append_printf (text, i == 0 ? "decoder=%s" : strchr (pieces[i], '=') != NULL ? "\ndecoder-%s" : ",%s", g_strstrip (pieces[i]));
   g_string_append (text, pieces[0] != NULL && pieces[0][0] != '\0' ? "\n" : "");
