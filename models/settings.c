@@ -13,7 +13,6 @@
 #include "core/base/thread_count.h"
 #include "core/external/external.h"
 #include "core/graph/graph.h"
-#include "core/graph/precision.h"
 #include "models/model.h"
 #include "models/reader.h"
 #include "sightline/error.h"

@@ -93,7 +93,7 @@ char *sl_setting_expected (const SlSetting *setting);
 const char *sl_setting_get (const SlSetting *setting, const SlModelSettings *settings);
 /** sl_setting_set: copies @text (nullable) in place of what was stated. */
 void sl_setting_set (const SlSetting *setting, SlModelSettings *settings, const char *text);
-/** sl_setting_check: FALSE with SL_ERROR_ARGUMENT, "NAME=TEXT: expected ...", when @text (nullable) is no number in range, choice or bool. */
+/** sl_setting_check: FALSE with SL_ERROR_ARGUMENT, "NAME=TEXT: expected ...", when @text (nullable) is not such a value. */
 gboolean sl_setting_check (const SlSetting *setting, const char *text, GError **error);
 
 /** sl_model_settings_check: sl_setting_check() of everything that is stated. */

@@ -121,6 +121,40 @@ test_load_options (void)
   g_assert_cmpuint (none.threads, ==, 1);
 }
 
+static const char *
+yes (const SlSetting *row, SlSettingDoor door)
+{
+  return (row->doors & door) != 0 ? "yes" : "no";
+}
+
+/* docs/settings.md has a row for each setting, in the same order, which ends in words of its own. */
+static void
+test_documented (void)
+{
+  guint n;
+  const SlSetting *table = sl_settings_table (&n);
+  g_autofree char *path = g_build_filename (g_getenv ("SIGHTLINE_SOURCE_ROOT"), "docs", "settings.md", NULL), *page = NULL;
+  g_assert_true (g_file_get_contents (path, &page, NULL, NULL));
+  const char *at = strstr (page, "|---|\n");
+  g_assert_nonnull (at);
+  for (guint i = 0; i < n; i++) {
+    const SlSetting *row = &table[i];
+    g_autofree char *expected = sl_setting_expected (row), *initial = g_strdup_printf ("%u", row->initial);
+    const char *values = row->kind == SL_SETTING_TEXT ? "text" : row->kind == SL_SETTING_FILE ? "path" : expected;
+    g_autofree char *begins =
+      g_strdup_printf ("| `%s` | %s | %s | %s | %s | %s | %s | ", row->name, values,
+                       row->kind == SL_SETTING_NUMBER ? initial
+                       : row->kind == SL_SETTING_BOOL ? "false"
+                                                      : "-",
+                       yes (row, SL_DOOR_ELEMENTS), yes (row, SL_DOOR_OPTION), yes (row, SL_DOOR_PREDICTOR), yes (row, SL_DOOR_KEY_FILE));
+    at = strchr (at, '\n') + 1;
+    if (!g_str_has_prefix (at, begins))
+      g_error ("docs/settings.md: expected the row '%s' with the meaning, got '%.*s'", begins, (int) strcspn (at, "\n"), at);
+  }
+  at = strchr (at, '\n') + 1;
+  g_assert_cmpint (*at, ==, '\n');
+}
+
 /* The endings are those of the readers, and choices name their words where no enumeration does. */
 static void
 test_help (void)
@@ -145,5 +179,6 @@ main (int argc, char **argv)
   g_test_add_func ("/settings/copies", test_copies);
   g_test_add_func ("/settings/load-options", test_load_options);
   g_test_add_func ("/settings/help", test_help);
+  g_test_add_func ("/settings/documented", test_documented);
   return g_test_run ();
 }
