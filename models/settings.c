@@ -115,7 +115,7 @@ static const SlSetting table[] = {
     .offset = AT (pad_value),
     .minimum = 0,
     .maximum = 255,
-    .initial = SL_PAD_VALUE },
+    .initial = -1 },
   { .name = "decoder",
     .nick = "Decoder",
     .kind = SL_SETTING_TEXT,
@@ -297,7 +297,7 @@ sl_setting_expected (const SlSetting *setting)
 {
   GString *text = g_string_new (setting->kind == SL_SETTING_BOOL ? "true or false" : NULL);
   if (setting->kind == SL_SETTING_NUMBER)
-    g_string_printf (text, "%u..%u", setting->minimum, setting->maximum);
+    g_string_printf (text, "%d..%d", setting->minimum, setting->maximum);
   for (guint i = 0; i < setting->n_words; i++)
     append_word (text, setting->words[i].name, i, setting->n_words);
   return g_string_free (text, FALSE);
@@ -340,7 +340,7 @@ sl_setting_check (const SlSetting *setting, const char *text, GError **error)
 {
   gboolean good = text == NULL || text[0] == '\0';
   if (!good && setting->kind == SL_SETTING_NUMBER)
-    good = g_ascii_string_to_unsigned (text, 10, setting->minimum, setting->maximum, NULL, NULL);
+    good = g_ascii_string_to_signed (text, 10, setting->minimum, setting->maximum, NULL, NULL);
   else if (!good && setting->kind == SL_SETTING_BOOL)
     good = strcmp (text, "true") == 0 || strcmp (text, "false") == 0;
   else if (!good)

@@ -57,7 +57,8 @@ typedef enum
 /**
  * SlSetting:
  * @offset: of its text in SlModelSettings
- * @minimum, @maximum, @initial: of numbers; @initial is what holds where nobody states the setting
+ * @minimum, @maximum: of numbers
+ * @initial: of numbers: what holds where nobody states the setting; below @minimum, that is for the model to say
  * @words: the names of choices; the default is what the model wants
  * @help: meaning, unit, meaning of the default, an example; use sl_setting_help()
  * @element_help: (nullable): what holds for elements alone, follows @help there
@@ -70,7 +71,7 @@ typedef struct
   SlSettingGroup group;
   guint doors;
   gsize offset;
-  guint minimum, maximum, initial;
+  gint minimum, maximum, initial;
   const SlPictureWord *words;
   guint n_words;
   const char *help, *element_help;

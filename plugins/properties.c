@@ -134,7 +134,7 @@ text_of (const SlProperty *property, const GValue *value)
     case SL_PROPERTY_BOOL:
       return g_strdup (g_value_get_boolean (value) ? "true" : "false");
     case SL_PROPERTY_INT:
-      return g_strdup_printf ("%d", g_value_get_int (value));
+      return g_value_get_int (value) != property->initial ? g_strdup_printf ("%d", g_value_get_int (value)) : NULL;
     case SL_PROPERTY_CHOICE:
       return g_strdup (sl_choice_nick (property->choices (), g_value_get_enum (value)));
     case SL_PROPERTY_STRING:

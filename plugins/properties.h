@@ -26,7 +26,7 @@ typedef enum
  * @minimum, @maximum, @initial: numbers and choices only
  * @choices: enumerations only
  * @live: may change while playing; others take effect at the next change from READY to PAUSED
- * @as_text: the value is stored as text, owned, NULL at first and for "auto"; not for doubles
+ * @as_text: the value is stored as text, owned, NULL at first, for "auto" and for the initial number; not for doubles
  */
 typedef struct
 {

@@ -88,7 +88,7 @@ typedef struct
   const char *name;
 } Forwarded;
 
-/* Properties of the elements inside that are slpredict's too. Those of slinfer's settings are added: all but one that is about its pads. */
+/* Properties of the elements inside that are slpredict's too. Those of slinfer are added: all but these names, and one that is about its pads. */
 static const Forwarded named[] = {
   { POSTPROCESS, "threshold" },
   { POSTPROCESS, "iou-threshold" },
@@ -119,6 +119,15 @@ forwarded_of (guint id)
   return id >= PROP_FORWARDED ? &g_array_index (forwarded, Forwarded, id - PROP_FORWARDED) : NULL;
 }
 
+static gboolean
+is_named (const char *name)
+{
+  gboolean found = strcmp (name, OF_PADS) == 0;
+  for (guint i = 0; i < G_N_ELEMENTS (named) && !found; i++)
+    found = strcmp (name, named[i].name) == 0;
+  return found;
+}
+
 static void
 list_forwarded (GObjectClass *infer)
 {
@@ -126,7 +135,7 @@ list_forwarded (GObjectClass *infer)
   g_autofree GParamSpec **specs = g_object_class_list_properties (infer, &n);
   forwarded = g_array_new (FALSE, FALSE, sizeof (Forwarded));
   for (guint i = 0; i < n; i++)
-    if (specs[i]->owner_type == G_OBJECT_CLASS_TYPE (infer) && strcmp (specs[i]->name, OF_PADS) != 0)
+    if (specs[i]->owner_type == G_OBJECT_CLASS_TYPE (infer) && !is_named (specs[i]->name))
       g_array_append_vals (forwarded, &(Forwarded){ INFER, specs[i]->name }, 1);
   g_array_append_vals (forwarded, named, G_N_ELEMENTS (named));
 }

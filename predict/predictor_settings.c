@@ -224,7 +224,8 @@ spec_of (const SlSetting *setting, GParamFlags flags)
 {
   const char *help = sl_setting_help (setting, SL_DOOR_PREDICTOR);
   if (setting->kind == SL_SETTING_NUMBER)
-    return g_param_spec_uint (setting->name, setting->nick, help, setting->minimum, setting->maximum, setting->initial, flags);
+    return g_param_spec_int (setting->name, setting->nick, help, MIN (setting->minimum, setting->initial), setting->maximum,
+                             setting->initial, flags);
   if (setting->kind == SL_SETTING_BOOL)
     return g_param_spec_boolean (setting->name, setting->nick, help, setting->initial != 0, flags);
   return g_param_spec_string (setting->name, setting->nick, help, NULL, flags);
@@ -236,8 +237,8 @@ text_of (const GValue *value, GParamSpec *spec)
 {
   if (g_param_value_defaults (spec, value))
     return NULL;
-  if (G_VALUE_HOLDS_UINT (value))
-    return g_strdup_printf ("%u", g_value_get_uint (value));
+  if (G_VALUE_HOLDS_INT (value))
+    return g_strdup_printf ("%d", g_value_get_int (value));
   if (G_VALUE_HOLDS_BOOLEAN (value))
     return g_strdup (g_value_get_boolean (value) ? "true" : "false");
   return g_value_dup_string (value);
@@ -259,8 +260,8 @@ get_of_model (const SlModelSettings *model, const SlSetting *setting, GValue *va
   const char *text = G_STRUCT_MEMBER (const char *, model, setting->offset);
   if (text == NULL)
     g_param_value_set_default (spec, value);
-  else if (G_VALUE_HOLDS_UINT (value))
-    g_value_set_uint (value, (guint) g_ascii_strtoull (text, NULL, 10));
+  else if (G_VALUE_HOLDS_INT (value))
+    g_value_set_int (value, (gint) g_ascii_strtoll (text, NULL, 10));
   else if (G_VALUE_HOLDS_BOOLEAN (value))
     g_value_set_boolean (value, g_str_equal (text, "true"));
   else

@@ -330,7 +330,7 @@ check_setting (const char *command, const SlSetting *row, SlModelSettings *setti
   char **place = (char **) G_STRUCT_MEMBER_P (settings, row->offset);
   guint number;
   if (row->kind == SL_SETTING_NUMBER)
-    return sl_options_integer (command, option, *place, row->minimum, row->maximum, &number);
+    return sl_options_integer (command, option, *place, (guint) row->minimum, (guint) row->maximum, &number);
   return row->kind != SL_SETTING_CHOICE || check_words (command, option, row, place);
 }
 

@@ -28,7 +28,7 @@ property_of (const SlSetting *setting, gsize offset)
                           .help = sl_setting_help (setting, SL_DOOR_ELEMENTS),
                           .kind = kinds[setting->kind],
                           .offset = offset + setting->offset,
-                          .minimum = setting->minimum,
+                          .minimum = MIN (setting->minimum, setting->initial),
                           .maximum = setting->maximum,
                           .initial = setting->initial,
                           .live = TRUE,

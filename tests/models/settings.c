@@ -38,7 +38,7 @@ test_rows (void)
     g_assert_true (((row->doors & (SL_DOOR_ELEMENTS | SL_DOOR_PREDICTOR)) != 0) == (row->help != NULL));
     g_assert_true ((row->kind == SL_SETTING_CHOICE) == (row->n_words > 0));
     if (row->kind == SL_SETTING_NUMBER)
-      g_assert_true (row->minimum <= row->initial && row->initial <= row->maximum);
+      g_assert_true (row->minimum - 1 <= row->initial && row->initial <= row->maximum);
   }
 }
 
@@ -139,13 +139,13 @@ test_documented (void)
   g_assert_nonnull (at);
   for (guint i = 0; i < n; i++) {
     const SlSetting *row = &table[i];
-    g_autofree char *expected = sl_setting_expected (row), *initial = g_strdup_printf ("%u", row->initial);
+    g_autofree char *expected = sl_setting_expected (row), *initial = g_strdup_printf ("%d", row->initial);
     const char *values = row->kind == SL_SETTING_TEXT ? "text" : row->kind == SL_SETTING_FILE ? "path" : expected;
     g_autofree char *begins =
       g_strdup_printf ("| `%s` | %s | %s | %s | %s | %s | %s | ", row->name, values,
-                       row->kind == SL_SETTING_NUMBER ? initial
-                       : row->kind == SL_SETTING_BOOL ? "false"
-                                                      : "-",
+                       row->kind == SL_SETTING_NUMBER && row->initial >= row->minimum ? initial
+                       : row->kind == SL_SETTING_BOOL                                 ? "false"
+                                                                                      : "-",
                        yes (row, SL_DOOR_ELEMENTS), yes (row, SL_DOOR_OPTION), yes (row, SL_DOOR_PREDICTOR), yes (row, SL_DOOR_KEY_FILE));
     at = strchr (at, '\n') + 1;
     if (!g_str_has_prefix (at, begins))

@@ -479,10 +479,10 @@ test_limits (void)
   g_assert_true (sl_predictor_load (predictor, &error));
   g_assert_no_error (error);
   g_assert_true (sl_predictor_get_input_size (predictor, &width, &height) && width == 1024 && height == 1024);
-  g_object_set (predictor, "tensor-limit", 4u, NULL);
+  g_object_set (predictor, "tensor-limit", 4, NULL);
   g_assert_false (sl_predictor_load (predictor, &error));
   expect_message (&error, SL_ERROR_LIMIT, "tensor-limit");
-  g_object_set (predictor, "tensor-limit", 1024u, NULL);
+  g_object_set (predictor, "tensor-limit", 1024, NULL);
   g_assert_true (sl_predictor_load (predictor, &error));
   g_unlink (path);
   g_rmdir (dir);
@@ -497,9 +497,9 @@ test_settings (void)
     "backend",      "provider",   "provider-options", "delegate",    "fallback", "precision", "state",  "threads",
     "tensor-limit", "work-limit", "input-shape",      "fixed-inputs"
   };
-  g_autoptr (SlPredictor) predictor = g_object_new (SL_TYPE_PREDICTOR, "tensor-limit", 7u, "state", "none", NULL);
+  g_autoptr (SlPredictor) predictor = g_object_new (SL_TYPE_PREDICTOR, "tensor-limit", 7, "state", "none", NULL);
   g_autofree char *state = NULL;
-  guint tensor_limit = 0, work_limit = 0;
+  gint tensor_limit = 0, work_limit = 0;
   gboolean fallback = TRUE;
   for (guint i = 0; i < G_N_ELEMENTS (names); i++) {
     const GParamSpec *spec = g_object_class_find_property (G_OBJECT_GET_CLASS (predictor), names[i]);
@@ -507,8 +507,8 @@ test_settings (void)
     g_assert_true (spec != NULL && (spec->flags & G_PARAM_CONSTRUCT) != 0);
   }
   g_object_get (predictor, "tensor-limit", &tensor_limit, "work-limit", &work_limit, "state", &state, "fallback", &fallback, NULL);
-  g_assert_cmpuint (tensor_limit, ==, 7);
-  g_assert_cmpuint (work_limit, ==, 250);
+  g_assert_cmpint (tensor_limit, ==, 7);
+  g_assert_cmpint (work_limit, ==, 250);
   g_assert_cmpstr (state, ==, "none");
   g_assert_false (fallback);
 }
