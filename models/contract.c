@@ -81,6 +81,12 @@ apply_layer (const SlModelSettings *layer, const char *author, Draft *draft, GEr
       return bad_value (error, author, "layout", SL_LAYOUT_NAMES, layer->layout);
     draft->layout_by = author;
   }
+  if (stated (layer->pad_value)) {
+    gdouble value;
+    if (sl_numbers_parse (layer->pad_value, &value, 1) != 1 || value < 0 || value > 255 || value != floor (value))
+      return bad_value (error, author, "pad-value", "a whole number 0..255", layer->pad_value);
+    draft->pad_value = (gint32) value;
+  }
   return TRUE;
 }
 
@@ -137,12 +143,6 @@ static gboolean
 apply_info (const SlModelInfo *info, const char *input, Draft *draft, GError **error)
 {
   const SlModelSettings *keys = &info->keys;
-  if (keys->pad_value != NULL) {
-    gdouble value;
-    if (sl_numbers_parse (keys->pad_value, &value, 1) != 1 || value < 0 || value > 255 || value != floor (value))
-      return bad_value (error, info->path, "pad-value", "a whole number 0..255", keys->pad_value);
-    draft->pad_value = (gint32) value;
-  }
   return apply_layer (keys, info->path, draft, error) && apply_ranges (info, input, draft, error);
 }
 

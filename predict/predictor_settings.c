@@ -91,6 +91,14 @@ enum
  */
 
 /**
+ * SlPredictor:pad-value:
+ *
+ * Overrides the model: brightness of letterbox borders, 0..255. -1, what the model says, 114 when nothing says.
+ *
+ * Since: 0.1
+ */
+
+/**
  * SlPredictor:filter:
  *
  * How pixels are made when the size changes: nearest, bilinear, area or auto. Unset, auto.
