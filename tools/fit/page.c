@@ -40,12 +40,9 @@ static void
 append_reading (GString *out, const SlReading *reading, const char *model, const SlModelOptions *options, const GPtrArray *inputs,
                 const char *folder)
 {
-  g_autofree char *text = sl_reading_options (reading), *mean = sl_reading_mean (reading), *std = sl_reading_std (reading);
-  SlModelSettings settings = options->settings; /* its texts stay the user's */
-  settings.colour = sl_colour_name (reading->colour);
-  settings.fit = sl_fit_name (reading->fit);
-  settings.mean = sl_reading_is_bytes (reading) ? NULL : mean;
-  settings.std = sl_reading_is_bytes (reading) ? NULL : std;
+  g_autofree char *text = sl_reading_options (reading);
+  g_auto (SlModelSettings) settings = { 0 };
+  sl_reading_settings (reading, &options->settings, &settings);
   const guint n = MIN (inputs->len, PICTURES);
   g_string_append_printf (out, "<h2>%s, %s, %s: score %.2f</h2>\n<p><code>", reading->convention->name, sl_colour_name (reading->colour),
                           sl_fit_name (reading->fit), reading->score);

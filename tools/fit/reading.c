@@ -174,6 +174,18 @@ sl_reading_std (const SlReading *reading)
   return number_list (reading, TRUE);
 }
 
+void
+sl_reading_settings (const SlReading *reading, const SlModelSettings *given, SlModelSettings *settings)
+{
+  const gboolean is_bytes = sl_reading_is_bytes (reading);
+  g_autofree char *mean = sl_reading_mean (reading), *std = sl_reading_std (reading);
+  sl_model_settings_copy (given, settings);
+  sl_setting_set (sl_setting_find ("mean"), settings, is_bytes ? NULL : mean);
+  sl_setting_set (sl_setting_find ("std"), settings, is_bytes ? NULL : std);
+  sl_setting_set (sl_setting_find ("colour"), settings, sl_colour_name (reading->colour));
+  sl_setting_set (sl_setting_find ("fit"), settings, sl_fit_name (reading->fit));
+}
+
 char *
 sl_reading_options (const SlReading *reading)
 {
