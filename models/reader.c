@@ -115,6 +115,16 @@ is_other_protobuf (GBytes *bytes)
   return data[at + 1] == 0x0a;
 }
 
+char *
+sl_reader_endings (void)
+{
+  GString *endings = g_string_new (NULL);
+  for (guint i = 0; i < G_N_ELEMENTS (readers); i++)
+    if (readers[i] != NULL)
+      g_string_append_printf (endings, "%s%s", endings->len > 0 ? ", " : "", readers[i]->endings);
+  return g_string_free (endings, FALSE);
+}
+
 const SlModelReader *
 sl_reader_find (GBytes *bytes)
 {

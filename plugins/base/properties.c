@@ -158,12 +158,60 @@ check_faults (gpointer instance, GError **error)
   return FALSE;
 }
 
+/* (transfer full) (nullable): what is stored of a property whose value is stored as text. */
+static char *
+text_of (const SlProperty *property, const GValue *value)
+{
+  switch (property->kind) {
+    case SL_PROPERTY_BOOL:
+      return g_strdup (g_value_get_boolean (value) ? "true" : "false");
+    case SL_PROPERTY_INT:
+      return g_value_get_int (value) != property->initial ? g_strdup_printf ("%d", g_value_get_int (value)) : NULL;
+    case SL_PROPERTY_CHOICE:
+      return g_strdup (sl_choice_nick (property->choices (), g_value_get_enum (value)));
+    case SL_PROPERTY_STRING:
+      return g_value_dup_string (value);
+    case SL_PROPERTY_DOUBLE:
+      break;
+  }
+  g_assert_not_reached ();
+}
+
+static gint
+choice_of (GType type, const char *nick)
+{
+  GEnumClass *klass = g_type_class_ref (type);
+  const GEnumValue *entry = g_enum_get_value_by_nick (klass, nick);
+  const gint value = entry != NULL ? entry->value : SL_CHOICE_AUTO;
+  g_type_class_unref (klass);
+  return value;
+}
+
+/* @text: (nullable) */
+static void
+get_from_text (const SlProperty *property, const char *text, GValue *value)
+{
+  if (property->kind == SL_PROPERTY_STRING)
+    g_value_set_string (value, text);
+  else if (property->kind == SL_PROPERTY_BOOL)
+    g_value_set_boolean (value, text != NULL ? g_str_equal (text, "true") : property->initial != 0);
+  else if (property->kind == SL_PROPERTY_INT)
+    g_value_set_int (value, text != NULL ? (gint) g_ascii_strtoll (text, NULL, 10) : (gint) property->initial);
+  else
+    g_value_set_enum (value, text != NULL ? choice_of (property->choices (), text) : (gint) property->initial);
+}
+
 void
 sl_property_set (gpointer instance, const SlProperty *property, const GValue *value)
 {
   if ((property->kind == SL_PROPERTY_INT || property->kind == SL_PROPERTY_DOUBLE) && !check_number (instance, property, value))
     return;
   gpointer place = G_STRUCT_MEMBER_P (instance, property->offset);
+  if (property->as_text) {
+    g_free (*(char **) place);
+    *(char **) place = text_of (property, value);
+    return;
+  }
   switch (property->kind) {
     case SL_PROPERTY_BOOL:
       *(gboolean *) place = g_value_get_boolean (value);
@@ -188,6 +236,10 @@ void
 sl_property_get (gpointer instance, const SlProperty *property, GValue *value)
 {
   gpointer place = G_STRUCT_MEMBER_P (instance, property->offset);
+  if (property->as_text) {
+    get_from_text (property, *(char **) place, value);
+    return;
+  }
   switch (property->kind) {
     case SL_PROPERTY_BOOL:
       g_value_set_boolean (value, *(gboolean *) place);
@@ -291,7 +343,7 @@ sl_properties_init (gpointer instance, const SlProperty *table, guint n)
 {
   for (guint i = 0; i < n; i++) {
     gpointer place = G_STRUCT_MEMBER_P (instance, table[i].offset);
-    switch (table[i].kind) {
+    switch (table[i].as_text ? SL_PROPERTY_STRING : table[i].kind) {
       case SL_PROPERTY_BOOL:
       case SL_PROPERTY_INT:
       case SL_PROPERTY_CHOICE:
@@ -311,7 +363,7 @@ void
 sl_properties_clear (gpointer instance, const SlProperty *table, guint n)
 {
   for (guint i = 0; i < n; i++)
-    if (table[i].kind == SL_PROPERTY_STRING)
+    if (table[i].kind == SL_PROPERTY_STRING || table[i].as_text)
       g_clear_pointer ((char **) G_STRUCT_MEMBER_P (instance, table[i].offset), g_free);
 }
 

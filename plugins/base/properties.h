@@ -26,6 +26,7 @@ typedef enum
  * @minimum, @maximum, @initial: numbers and choices only
  * @choices: enumerations only
  * @live: may change while playing; others take effect at the next change from READY to PAUSED
+ * @as_text: the value is stored as text, owned, NULL at first, for "auto" and for the initial number; not for doubles
  */
 typedef struct
 {
@@ -34,7 +35,7 @@ typedef struct
   gsize offset;
   gdouble minimum, maximum, initial;
   GType (*choices) (void);
-  gboolean live;
+  gboolean live, as_text;
 } SlProperty;
 
 /** sl_properties_install: for a class of elements without subclasses. Property ids are 1 + the row's index. @table must outlive the class. Numbers out of
