@@ -17,7 +17,8 @@ typedef struct
 } View;
 
 static const View views[] = {
-  { 1.2, 0.6, 0, FALSE }, { 1.7, 1, 0.05, FALSE }, { 2.1, 1, 0, TRUE }, { 3, 1.2, -0.04, FALSE }, { 4, 0.1, 0.04, TRUE }, { 1.1, 0.3, 0, FALSE },
+  { 1.2, 0.6, 0, FALSE },   { 1.7, 1, 0.05, FALSE }, { 2.1, 1, 0, TRUE },
+  { 3, 1.2, -0.04, FALSE }, { 4, 0.1, 0.04, TRUE },  { 1.1, 0.3, 0, FALSE },
 };
 
 /* Where readers read other texts on photographs: what is printed, and what was read. */

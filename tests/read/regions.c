@@ -407,6 +407,32 @@ test_kinds (void)
   sl_region_reader_free (NULL);
 }
 
+/* A turned code on red, which is dark, on a lighter ground: the corners of its box are alike, and the code is not. */
+static void
+test_repeats_turned (void)
+{
+  enum
+  {
+    SIDE = 200
+  };
+  const SlRect boxes[] = { { 37, 37, 126, 126 }, { 30, 30, 140, 140 } };
+  g_autofree guint8 *pixels = g_malloc (SIDE * SIDE);
+  const SlGray gray = { pixels, SIDE * SIDE, SIDE, SIDE };
+  for (gint turn = 30; turn <= 60; turn += 5) {
+    const TestSymbol code = { 100, 100, 3.6, turn * RAD };
+    const double c = cos (code.angle), s = sin (code.angle);
+    test_draw_symbol (pixels, SIDE, SIDE, SIDE, &code);
+    for (gint y = 0; y < SIDE; y++)
+      for (gint x = 0; x < SIDE; x++) {
+        const double u = c * (x - 100) + s * (y - 100), v = c * (y - 100) - s * (x - 100);
+        guint8 *pixel = &pixels[y * SIDE + x];
+        *pixel = MAX (fabs (u), fabs (v)) > 3.6 * (TEST_QR_SIDE / 2.0 + 1) ? 205 : (guint8) (*pixel * 0.4);
+      }
+    for (guint i = 0; i < G_N_ELEMENTS (boxes); i++)
+      g_assert_cmpfloat (sl_gray_repeats (&gray, &boxes[i]), <, 0.5);
+  }
+}
+
 /* Boards that cameras are calibrated with, turned and in noise, look like themselves moved aside; codes, noise and plain pictures do not. */
 static void
 test_repeats (void)
@@ -566,6 +592,7 @@ main (int argc, char **argv)
   g_test_add_func ("/read/time-limit", test_time_limit);
   g_test_add_func ("/read/kinds", test_kinds);
   g_test_add_func ("/read/repeats", test_repeats);
+  g_test_add_func ("/read/repeats-turned", test_repeats_turned);
   g_test_add_func ("/read/formats", test_formats);
   g_test_add_func ("/read/memory", test_memory);
   g_test_add_func ("/read/intervals", test_intervals);
