@@ -91,7 +91,7 @@ test_one_digit (void)
   g_assert_true (fits (pixels, &views[1], TEST_EAN_TEXT));
 }
 
-/* What has no bars of a code, and what is no text of twelve or thirteen digits. */
+/* Pictures without bars of a code, and texts that are not twelve or thirteen digits. */
 static void
 test_others (void)
 {
