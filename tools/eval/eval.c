@@ -113,7 +113,7 @@ write_files (const Options *options, const SlEvalReport *report, GError **error)
 {
   g_autoptr (GString) csv = options->csv != NULL ? sl_verdicts_csv (report->contenders, report->dataset) : NULL;
   return (csv == NULL || sl_options_write_text ("--csv", options->csv, csv, error))
-         && (options->html == NULL || sl_eval_page_write (report, &options->model, options->html, error));
+         && (options->html == NULL || sl_eval_page_write (report, &options->model.settings, options->html, error));
 }
 
 /* Whether what is written would take the place of a picture. */
@@ -181,7 +181,7 @@ check_target (const Options *options, const char *option, const char *path, char
 {
   gboolean good = path == NULL
                   || (sl_options_target ("eval", option, path) && sl_options_apart ("eval", option, path, "--dataset", options->dataset)
-                      && sl_options_apart ("eval", option, path, "--labels", options->model.labels));
+                      && sl_options_apart ("eval", option, path, "--labels", options->model.settings.labels));
   for (guint i = 0; models[i] != NULL && good; i++)
     good = sl_options_apart ("eval", option, path, "MODEL", models[i]);
   return good;
@@ -199,12 +199,12 @@ run_eval (int argc, char **argv)
 {
   Options options = { .threshold = DEFAULT_THRESHOLD };
   g_auto (GStrv) rest = NULL;
-  g_autofree GOptionEntry *more = sl_model_options_entries (&options.model);
+  g_autofree GOptionEntry *more = sl_model_options_entries (&options.model, SL_SETTINGS_CONTRACT | SL_SETTINGS_LIMITS);
   const GOptionEntry entries[] = {
     { "dataset", 'd', 0, G_OPTION_ARG_FILENAME, &options.dataset, "Labelled pictures: a folder, or a file that lists them", "PATH" },
     { "images", 0, 0, G_OPTION_ARG_FILENAME, &options.images, "Where the pictures of a COCO file are (default: near it)", "FOLDER" },
     { "threshold", 0, 0, G_OPTION_ARG_STRING, &options.threshold_text, "Confidence from which on boxes count, 0..1 (default 0.001)", "X" },
-    { "threads", 't', 0, G_OPTION_ARG_STRING, &options.model.threads_text, "Threads to compute with, 1..64 or auto (default 1)", "N" },
+    { "threads", 't', 0, G_OPTION_ARG_STRING, &options.model.settings.threads, "Threads to compute with, 1..64 or auto (default 1)", "N" },
     { "csv", 0, 0, G_OPTION_ARG_FILENAME, &options.csv, "Write how well each picture was predicted, a row a picture and model", "FILE" },
     { "html", 0, 0, G_OPTION_ARG_FILENAME, &options.html,
       "Write a page with curves, calibration, confusion matrix, classes and the worst pictures", "FILE" },

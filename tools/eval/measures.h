@@ -7,6 +7,7 @@
 
 #include "core/base/affine.h"
 #include "tools/evaluate/matrix.h"
+#include "tools/evaluate/objects.h"
 #include "postprocess/result.h"
 #include "tools/eval/ground_truth.h"
 

@@ -9,6 +9,7 @@
 #include "tools/eval/page_classes.h"
 #include "tools/eval/thumbnail.h"
 #include "tools/eval/verdicts.h"
+#include "tools/evaluate/curve.h"
 #include "tools/html_chart.h"
 #include "tools/html_page.h"
 #include "tools/interrupt.h"
@@ -159,14 +160,14 @@ append_matrix (GString *page, const SlEvaluatedModel *contender, gdouble confide
 }
 
 static void
-append_picture (GString *page, const SlEvaluatedModel *contender, const SlModelOptions *options, const char *const *more,
+append_picture (GString *page, const SlEvaluatedModel *contender, const SlModelSettings *settings, const char *threshold,
                 const SlInput *input, const SlVerdict *verdict, const char *folder)
 {
   g_autoptr (GError) error = NULL;
   g_autofree char *text = sl_verdict_text (contender, verdict), *base = g_path_get_basename (input->name);
   g_autofree char *file = input->uri != NULL ? g_filename_from_uri (input->uri, NULL, &error) : NULL;
   g_autofree char *image =
-    file != NULL ? sl_drawn_new_with (sl_evaluated_model_path (contender), &options->limits, more, file, folder, &error) : NULL;
+    file != NULL ? sl_drawn_new_from (sl_evaluated_model_path (contender), settings, threshold, file, folder, &error) : NULL;
   g_autofree char *small = image != NULL ? sl_thumbnail_new (image) : NULL;
   g_string_append (page, "<figure>");
   if (small != NULL)
@@ -182,26 +183,14 @@ append_picture (GString *page, const SlEvaluatedModel *contender, const SlModelO
   g_string_append (page, "</figcaption></figure>\n");
 }
 
-/* (transfer full): options with which what counts is drawn. */
-static GPtrArray *
-drawing_options (const SlModelOptions *options, gdouble confidence)
-{
-  GPtrArray *more = sl_drawn_options (options);
-  char text[G_ASCII_DTOSTR_BUF_SIZE];
-  if (isnan (confidence))
-    return more;
-  g_ptr_array_insert (more, 0, g_strdup ("--threshold"));
-  g_ptr_array_insert (more, 1, g_strdup (g_ascii_dtostr (text, sizeof text, CLAMP (confidence, 0, 1))));
-  return more;
-}
-
 static void
-append_worst (GString *page, const SlEvalReport *report, const SlEvaluatedModel *contender, const SlModelOptions *options,
+append_worst (GString *page, const SlEvalReport *report, const SlEvaluatedModel *contender, const SlModelSettings *settings,
               const GArray *verdicts, gdouble confidence, const char *folder)
 {
   const guint n = MIN (report->worst > 0 ? report->worst : SL_EVAL_PAGE_WORST, SL_EVAL_PAGE_MOST_WORST);
   g_autoptr (GArray) worst = sl_verdicts_worst (verdicts, n);
-  g_autoptr (GPtrArray) more = drawing_options (options, confidence);
+  char text[G_ASCII_DTOSTR_BUF_SIZE];
+  const char *threshold = isnan (confidence) ? NULL : g_ascii_dtostr (text, sizeof text, CLAMP (confidence, 0, 1));
   SlProgress progress;
   sl_html_append (page, "h3", "Worst pictures");
   if (worst->len == 0)
@@ -211,7 +200,7 @@ append_worst (GString *page, const SlEvalReport *report, const SlEvaluatedModel 
   for (guint i = 0; i < worst->len && !sl_interrupted (); i++) {
     const SlVerdict *verdict = &g_array_index (worst, SlVerdict, i);
     const SlSample *sample = &g_array_index (report->dataset->samples, SlSample, verdict->seen.sample);
-    append_picture (page, contender, options, (const char *const *) more->pdata, sample->input, verdict, folder);
+    append_picture (page, contender, settings, threshold, sample->input, verdict, folder);
     sl_progress_show (&progress, i + 1);
   }
   sl_progress_hide ();
@@ -219,7 +208,7 @@ append_worst (GString *page, const SlEvalReport *report, const SlEvaluatedModel 
 }
 
 static void
-append_model (GString *page, const SlEvalReport *report, const SlEvaluatedModel *contender, const SlModelOptions *options,
+append_model (GString *page, const SlEvalReport *report, const SlEvaluatedModel *contender, const SlModelSettings *settings,
               const char *folder)
 {
   const SlTruthKind kind = sl_evaluated_model_kind (contender);
@@ -241,11 +230,11 @@ append_model (GString *page, const SlEvalReport *report, const SlEvaluatedModel 
     sl_html_append (page, "h3", "Classes");
     sl_page_classes_append (page, contender, SL_MEASURE_BOXES);
   }
-  append_worst (page, report, contender, options, verdicts, confidence, folder);
+  append_worst (page, report, contender, settings, verdicts, confidence, folder);
 }
 
 gboolean
-sl_eval_page_write (const SlEvalReport *report, const SlModelOptions *options, const char *path, GError **error)
+sl_eval_page_write (const SlEvalReport *report, const SlModelSettings *settings, const char *path, GError **error)
 {
   g_autofree char *folder = g_dir_make_tmp ("sightline-XXXXXX", error);
   g_autoptr (GString) page = sl_html_page_new ("sightline eval", 90);
@@ -254,7 +243,7 @@ sl_eval_page_write (const SlEvalReport *report, const SlModelOptions *options, c
   sl_html_append (page, "h1", report->path);
   sl_page_summary_append (page, report);
   for (guint i = 0; i < report->contenders->len && !sl_interrupted (); i++)
-    append_model (page, report, report->contenders->pdata[i], options, folder);
+    append_model (page, report, report->contenders->pdata[i], settings, folder);
   sl_html_page_end (page);
   g_rmdir (folder);
   return !sl_interrupted () && sl_options_write_text ("--html", path, page, error);

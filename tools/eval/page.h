@@ -13,9 +13,9 @@ G_BEGIN_DECLS
 #define SL_EVAL_PAGE_WORST 12
 #define SL_EVAL_PAGE_MOST_WORST 60
 
-/** sl_eval_page_write: to @path, whole or not at all. @options: with which the models were run; pictures are drawn with them. FALSE with @error
+/** sl_eval_page_write: to @path, whole or not at all. @settings: with which the models were run; pictures are drawn with them. FALSE with @error
  *  set, and without when the program was interrupted. */
-gboolean sl_eval_page_write (const SlEvalReport *report, const SlModelOptions *options, const char *path, GError **error);
+gboolean sl_eval_page_write (const SlEvalReport *report, const SlModelSettings *settings, const char *path, GError **error);
 
 G_END_DECLS
 

@@ -15,12 +15,11 @@
 #define PICTURES 6
 
 static void
-append_picture (GString *out, const char *model, const SlModelOptions *options, const char *const *more, const SlInput *input,
-                const char *folder)
+append_picture (GString *out, const char *model, const SlModelSettings *settings, const SlInput *input, const char *folder)
 {
   g_autoptr (GError) error = NULL;
   g_autofree char *file = input->uri != NULL ? g_filename_from_uri (input->uri, NULL, &error) : NULL;
-  g_autofree char *image = file != NULL ? sl_drawn_new_with (model, &options->limits, more, file, folder, &error) : NULL;
+  g_autofree char *image = file != NULL ? sl_drawn_new (model, settings, file, folder, &error) : NULL;
   g_string_append (out, "<figure>");
   if (image != NULL)
     g_string_append_printf (out, "<img alt=\"\" src=\"data:image/jpeg;base64,%s\">", image);
@@ -37,21 +36,16 @@ static void
 append_reading (GString *out, const SlReading *reading, const char *model, const SlModelOptions *options, const GPtrArray *inputs,
                 const char *folder)
 {
-  g_autofree char *mean = sl_reading_mean (reading), *std = sl_reading_std (reading), *text = sl_reading_options (reading);
-  const gboolean bytes = sl_reading_is_bytes (reading);
-  SlModelOptions read = *options; /* its texts stay the user's */
-  read.mean = bytes ? NULL : mean;
-  read.std = bytes ? NULL : std;
-  read.colour = (char *) sl_colour_name (reading->colour);
-  read.fit = (char *) sl_fit_name (reading->fit);
-  g_autoptr (GPtrArray) more = sl_drawn_options (&read);
+  g_autofree char *text = sl_reading_options (reading);
+  g_auto (SlModelSettings) settings = { 0 };
+  sl_reading_settings (reading, &options->settings, &settings);
   const guint n = MIN (inputs->len, PICTURES);
   g_string_append_printf (out, "<h2>%s, %s, %s: score %.2f</h2>\n<p><code>", reading->convention->name, sl_colour_name (reading->colour),
                           sl_fit_name (reading->fit), reading->score);
   sl_html_append_text (out, text);
   g_string_append (out, "</code></p>\n<div class=\"sheet\">\n");
   for (guint i = 0; i < n && !sl_interrupted (); i++)
-    append_picture (out, model, options, (const char *const *) more->pdata, inputs->pdata[(guint64) i * inputs->len / n], folder);
+    append_picture (out, model, &settings, inputs->pdata[(guint64) i * inputs->len / n], folder);
   g_string_append (out, "</div>\n");
 }
 
