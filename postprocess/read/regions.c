@@ -26,7 +26,7 @@
 #define COARSE 2
 #define COARSE_BARS 4
 #define COARSE_SIDE 150
-/* Where so much of what is beside a box is so much lighter than all in it, the code is tried without that, too. */
+/* Where so much of the ground beside a box is so much lighter than the box, the code is tried without that ground, too. */
 #define MIN_AROUND 0.1
 #define MUCH_LIGHTER 40
 
@@ -62,7 +62,7 @@ typedef struct
   gboolean enlarged; /* where it is small */
   gboolean inverted; /* light on dark */
   gboolean coarse;   /* not every row, where it is large */
-  gboolean limited;  /* nothing lighter than what is in the box */
+  gboolean limited;  /* nothing lighter than the box has */
 } Attempt;
 
 static const Attempt attempts[] = {
