@@ -14,7 +14,7 @@
 #define SMALL_CELL 22.0
 #define LETTERS 20
 /* Width of a letter, at most on average; how far names of columns, which are turned by 55 degrees, go up and to the right. */
-#define LETTER 7.4
+#define LETTER 8.2
 #define UP 0.82
 #define ACROSS 0.58
 /* Pseudo classes, which come last. */
