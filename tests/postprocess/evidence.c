@@ -641,6 +641,35 @@ test_other_decoders (void)
                "activation=sigmoid");
 }
 
+/* A decoder that does not take the numbers either is not proposed: boxes far off any picture. */
+static void
+test_proposals_hold (void)
+{
+  static gfloat boxes[100][4], classes[100], confidences[100];
+  const gfloat count = 100;
+  static const char rest[] = "; expected another decoder (docs/predictions.md lists them; sightline infer gives the numbers)";
+  SlDecoderConfig config = table_config (DIMS (1, 100, 4));
+  config_add (&config, SL_DTYPE_F32, DIMS (1, 100), 0, 0);
+  config_add (&config, SL_DTYPE_F32, DIMS (1, 100), 0, 0);
+  config_add (&config, SL_DTYPE_F32, DIMS (1), 0, 0);
+  for (guint i = 0; i < 100; i++) {
+    memcpy (boxes[i], (const gfloat[]){ 4000, 3000, 5000, 4000 }, sizeof boxes[i]);
+    confidences[i] = 0.9f;
+    classes[i] = (gfloat) (i % 3);
+  }
+  const void *const data[] = { boxes, classes, confidences, &count };
+  assert_asks ("ssd", &config, data, "boxes reach to", rest);
+  g_autoptr (SlDecoding) decoding = sl_decoding_new ("ssd", &config, NULL);
+  sl_decoding_run (decoding, data);
+  g_assert_null (strstr (sl_decoding_contradiction (decoding), "state decoder"));
+  config = table_config (DIMS (1, 100, 4));
+  config_add (&config, SL_DTYPE_F32, DIMS (1, 100, 2), 0, 0);
+  static gfloat scores[100][2];
+  for (guint i = 0; i < 100; i++)
+    scores[i][0] = 0.9f;
+  assert_asks ("detr", &config, (const void *const[]){ boxes, scores }, "no middles and sizes of 0..1", rest);
+}
+
 /* Pictures are no classes of cells, and no boxes. */
 static void
 test_pictures (void)
@@ -750,6 +779,7 @@ main (int argc, char **argv)
   g_test_add_func ("/evidence/names_end", test_names_end);
   g_test_add_func ("/evidence/choice", test_choice);
   g_test_add_func ("/evidence/other_decoders", test_other_decoders);
+  g_test_add_func ("/evidence/proposals_hold", test_proposals_hold);
   g_test_add_func ("/evidence/pictures", test_pictures);
   g_test_add_func ("/evidence/yunet_2021", test_yunet_2021);
   g_test_add_func ("/evidence/cost", test_cost);
