@@ -36,7 +36,8 @@ typedef struct
   SlLayout layout;
   SlColour colour;
   SlFit fit;
-  gint32 pad_value; /* 0..255, letterbox borders, before normalisation */
+  gdouble crop_share; /* with stretch and crop: the central share of each side that fills the input, above 0 and at most 1 */
+  gint32 pad_value;   /* 0..255, letterbox borders, before normalisation */
   gboolean range_known;
   gdouble mean[3], std[3];
   gdouble gain[3], offset[3];

@@ -22,6 +22,7 @@ G_BEGIN_DECLS
  * @has_colour: whether the order of channels is stated: gray, BGR, or else RGB
  * @of_detector: @n_mean and @fit_letterbox hold for detectors and segmenters: an output that is a vector is a classifier's, of which they say nothing
  * @fit_letterbox: the model was trained on letterboxed pictures (Ultralytics); it wins over @fit_crop
+ * @crop_share: with @fit_crop, else with stretch: the central share of each side that fills the input; 0 = not stated
  * @range_hint: (nullable): which mean and std the model was probably trained with; proposed in a message where nothing states them
  * @info: (nullable): a description file inside the model file
  * @data_files: (nullable): files beside the model's whose bytes are in the graph (models/data_file.h)
@@ -35,6 +36,7 @@ typedef struct
   gdouble mean[3], std[3];
   gboolean has_colour, colour_gray, colour_bgr;
   gboolean fit_letterbox, fit_crop, of_detector;
+  gdouble crop_share;
   char *decoder;
   GHashTable *params;
   SlLabels *labels;

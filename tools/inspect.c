@@ -132,7 +132,10 @@ print_picture (const Report *report)
     return;
   }
   printf ("  size      %dx%d, %s %s\n", image->width, image->height, sl_colour_name (image->colour), sl_layout_name (image->layout));
-  printf ("  fit       %s\n", sl_fit_name (image->fit));
+  if (image->crop_share == 1)
+    printf ("  fit       %s\n", sl_fit_name (image->fit));
+  else
+    printf ("  fit       %s of the central %g\n", sl_fit_name (image->fit), image->crop_share);
   if (contract->skips_input_quantize)
     printf ("  given as  %s  scale %.9g  zero point %d, behind the model's own QUANTIZE of its input, which is left out\n",
             sl_dtype_name (input->dtype), (double) input->scale, input->zero_point);
@@ -316,6 +319,10 @@ json_contract (GString *out, const Report *report)
     g_string_append_printf (out, "{\"width\":%d,\"height\":%d,\"channels\":%d,\"colour\":\"%s\",\"layout\":\"%s\",\"fit\":\"%s\"",
                             image->width, image->height, image->channels, sl_colour_name (image->colour), sl_layout_name (image->layout),
                             sl_fit_name (image->fit));
+    if (image->crop_share != 1) {
+      g_string_append (out, ",\"crop_share\":");
+      sl_json_append_double (out, image->crop_share, 9);
+    }
     g_string_append_printf (out, ",\"dtype\":\"%s\",\"scale\":", sl_dtype_name (input->dtype));
     sl_json_append_double (out, (double) input->scale, 9);
     g_string_append_printf (out, ",\"zero_point\":%d,\"already_quantised\":%s", input->zero_point,

@@ -44,6 +44,9 @@ typedef enum
 #define SL_N_FITS 3
 #define SL_FIT_NAMES "stretch, letterbox or crop"
 
+/** SL_LEAST_SHARE: the least share of a side that a crop may keep. */
+#define SL_LEAST_SHARE 0.01
+
 /** SlPictureWord: what properties, options and files call a value of an enumeration above, and what they say of it. */
 typedef struct
 {

@@ -17,6 +17,7 @@
 #include "tools/run/http/choose.h"
 #include "tools/run/http/http.h"
 #include "tools/run/log.h"
+#include "tools/run/keep.h"
 #include "tools/run/memory.h"
 #include "tools/run/notify.h"
 #include "tools/run/settings.h"
@@ -214,6 +215,21 @@ load (Run *run, SlRunOptions *options, char **files)
   return good && sl_run_options_all_used ("run", options);
 }
 
+/* FALSE, having complained, where counts are to go on and cannot. */
+static gboolean
+check_state (Run *run)
+{
+  for (guint i = 0; i < run->workers->len; i++) {
+    const char *folder = sl_worker_state_folder (run->workers->pdata[i]);
+    g_autoptr (GError) error = NULL;
+    if (folder == NULL || sl_keep_check (folder, &error))
+      continue;
+    complain ("bad-state", error->message);
+    return FALSE;
+  }
+  return TRUE;
+}
+
 /* FALSE, having complained, when it is to be and cannot. */
 static gboolean
 open_http (Run *run, const SlHttpOptions *options)
@@ -278,7 +294,7 @@ run_files (SlRunOptions *options, const SlHttpOptions *http, char **files)
   g_unix_signal_add (SIGHUP, on_reload_signal, &run);
   g_unix_signal_add (SIGUSR1, on_dump_signal, &run);
   sl_signals_release ();
-  if (load (&run, options, files) && open_http (&run, http)) {
+  if (load (&run, options, files) && check_state (&run) && open_http (&run, http)) {
     run.stats = options->stats ? sl_stats_new (run.workers) : NULL;
     status = supervise (&run);
   }

@@ -451,11 +451,16 @@ sl_worker_free (SlWorker *worker)
   g_free (worker);
 }
 
+const char *
+sl_worker_state_folder (const SlWorker *worker)
+{
+  return worker->description->state != NULL ? worker->description->state : worker->options->state;
+}
+
 void
 sl_worker_start (SlWorker *worker)
 {
-  const char *folder = worker->description->state != NULL ? worker->description->state : worker->options->state;
-  sl_keep_open (worker->keep, worker->name, folder);
+  sl_keep_open (worker->keep, worker->name, sl_worker_state_folder (worker));
   begin (worker);
 }
 
