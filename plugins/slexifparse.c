@@ -84,11 +84,11 @@ sl_exif_parse_class_init (SlExifParseClass *klass)
   GstBaseTransformClass *base_class = GST_BASE_TRANSFORM_CLASS (klass);
   gst_element_class_add_static_pad_template (element_class, &sink_template);
   gst_element_class_add_static_pad_template (element_class, &src_template);
-  sl_element_class_describe (
-    element_class, "EXIF orientation parser", "Codec/Parser/Image",
-    "Reads how JPEG pictures are to be turned from their EXIF segment and says so in the image-orientation tag, which slnormalize, slresize "
-    "and videoflip obey; bytes pass untouched. decodebin uses it by itself.",
-    "gst-launch-1.0 filesrc location=phone.jpg ! slexifparse ! jpegdec ! slresize ! videoconvert ! autovideosink", "architecture.md");
+  sl_element_class_describe (element_class, "EXIF orientation parser", "Codec/Parser/Image",
+                             "Reads the orientation of JPEG pictures from their EXIF segment and sends it as image-orientation tag, which "
+                             "slnormalize, slresize and videoflip use; bytes pass unchanged. decodebin uses it automatically.",
+                             "gst-launch-1.0 filesrc location=phone.jpg ! slexifparse ! jpegdec ! slresize ! videoconvert ! autovideosink",
+                             "architecture.md");
   base_class->passthrough_on_same_caps = TRUE;
   base_class->transform_ip_on_passthrough = TRUE;
   base_class->transform_ip = sl_exif_parse_transform_ip;

@@ -24,7 +24,7 @@ typedef struct
 } SlTracking;
 
 /** What the property "next-id" of elements that track says. */
-#define SL_TRACKING_NEXT_ID_HELP "Id of the next new object; set before the start, ids go on where those of a pipeline before ended"
+#define SL_TRACKING_NEXT_ID_HELP "Id of the next new object; set before the start to continue the ids of an earlier pipeline"
 
 void sl_tracking_init (SlTracking *tracking);
 /** sl_tracking_clear: also for a zeroed struct. */
