@@ -63,6 +63,8 @@ typedef struct
   guint threads;
 } SlModelLoadOptions;
 
+/** sl_model_load_options: what @settings state, whose texts it borrows. They have passed sl_model_settings_check(). */
+SlModelLoadOptions sl_model_load_options (const SlModelSettings *settings);
 /** sl_model_load_with: sl_model_load() with @options. */
 SlModel *sl_model_load_with (const char *path, const SlContractOverrides *overrides, const SlModelLoadOptions *options, GError **error);
 /** sl_model_probe: whether the file @path looks like a model that could be loaded; FALSE for a missing file. */
