@@ -45,7 +45,7 @@ SlModel *sl_model_load (const char *path, const SlContractOverrides *overrides, 
  * @state: (nullable): inputs that get an output of the run before, as sl_state_read() has them; unset, what the key file says, else what names tell
  * @handed_inputs: (nullable): inputs that others hand in, likewise; sessions hold them
  * @any_backend: for callers of sl_model_session_new(): what @backend leaves unset, the key file may say
- * @backend: who runs the model, and how precisely. A runtime of others gets the whole file, so with one @skip_input_quantize counts
+ * @backend: the runtime of the model, and its precision. A runtime of others gets the whole file, so with one @skip_input_quantize counts
  *   for nothing. It also runs models with operators that Sightline lacks
  * @threads: as for sl_model_session_new(); what other runtimes do on the processor
  */

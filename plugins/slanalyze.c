@@ -3,7 +3,7 @@
  * slanalyze: what tracked objects do in zones and at lines, over time; it writes an SlAnalysisMeta on each frame and posts its events as
  * messages. Pixels are neither read nor copied. What counts is analyze/'s; here are frames, clocks and messages.
  *
- * A frame nobody looked at changes nothing, and carries what was true before.
+ * A frame without inference changes nothing, and carries what was true before.
  */
 #include "plugins/elements.h"
 

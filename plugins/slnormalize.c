@@ -209,7 +209,7 @@ convert (SlNormalize *self, GstBuffer *in, GstBuffer *out)
   return GST_FLOW_ERROR;
 }
 
-/* @frame rides on @out. It came in now, or when the meta that slpredict or an earlier model left on it says. */
+/* @frame is attached to @out. It came in now, or when the meta that slpredict or an earlier model left on it says. */
 static SlFrameMeta *
 attach_frame (SlNormalize *self, GstBuffer *out, GstBuffer *frame, SlFrameContent content, gint64 started)
 {

@@ -10,7 +10,8 @@ import subprocess
 import sys
 
 BANNED = [r"whoever", r"whomever", r"told of", r"what is no\b", r"of what is\b", r"is no number", r"lets go of", r"lie alike", r"pieces of work",
-          r"that is none\b", r"are none\b(?! of)", r"nobody (?:is there|waits)", r"as long as none", r"with nothing of ours", r"one that is none"]
+          r"that is none\b", r"are none\b(?! of)", r"nobody (?:is there|waits)", r"as long as none", r"with nothing of ours", r"one that is none",
+          r"nobody says", r"nobody looked", r"let go of", r"rides on", r"no finite numbers?", r"takes? for granted", r"taken for granted"]
 TURNS = re.compile("|".join(r"\b(?:%s)" % turn for turn in BANNED), re.IGNORECASE)
 COMMENT = re.compile(r'"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'|(/\*.*?\*/)|(//[^\n]*)', re.DOTALL)
 

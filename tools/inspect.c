@@ -35,7 +35,7 @@ typedef struct
   guint n_backends;
   OpCount ops[SL_OP_COUNT];
   const char *decoder;   /* (nullable): the one that will be used */
-  char *decoder_note;    /* (nullable): what it takes for granted */
+  char *decoder_note;    /* (nullable): its assumptions */
   char *decoder_problem; /* (nullable): why there is none */
   char *input_problem;   /* (nullable): why pictures cannot be given to it yet */
 } Report;
