@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Builds contracts. Four sources are laid over one another: the graph, the model's metadata, MODEL.modelinfo,
- * properties. Each value remembers who stated it, so that a contradiction names its author. Then the numbers are
+ * properties. Each value records its source, so that messages about contradictions can name it. Then the numbers are
  * worked out once: real = (byte - mean) / std, stored = real / scale + zero_point, both in gain and offset.
  */
 #include "models/contract_build.h"

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Class names from a table: lines of the same number of fields, with ',', ';', tabs, ':' or '=' between, of which one has the number of the class.
- * Which one that is, and which has the name, a first line may say. A list of names with commas in them has no such column and is none.
+ * Which one that is, and which has the name, a first line may say. A list of names with commas in them has no such column and is not a
+ * table.
  */
 #include <string.h>
 

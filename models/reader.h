@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Door: other folders may include this header. */
 /*
- * Model formats: bytes -> graph and what the file says about itself. One file and one table row a format.
+ * Model formats: bytes -> graph and metadata. Each format is a file and a table row.
  */
 #ifndef SL_MODELS_READER_H
 #define SL_MODELS_READER_H
@@ -15,7 +15,7 @@
 G_BEGIN_DECLS
 
 /**
- * SlModelMetadata: what a model file says beside its graph; zero where it says nothing.
+ * SlModelMetadata: a model file's information beside its graph; zero = not stated.
  * @n_mean: 0 = not stated, 1 or 3 values in @mean and @std (real = (byte - mean) / std)
  * @decoder: (nullable): decoder implied by the file (last op, task)
  * @params: (nullable): that decoder's parameters

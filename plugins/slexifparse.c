@@ -104,8 +104,8 @@ sl_exif_parse_class_init (SlExifParseClass *klass)
   gst_element_class_add_static_pad_template (element_class, &src_template);
   sl_element_class_describe (
     element_class, "EXIF orientation parser", "Codec/Parser/Image",
-    "Reads how JPEG, PNG and WebP pictures are to be turned from their EXIF and says so in the image-orientation tag, which slnormalize, slresize "
-    "and videoflip obey; bytes pass untouched. decodebin uses it by itself.",
+    "Reads the orientation of JPEG, PNG and WebP pictures from their EXIF and sends it as image-orientation tag, which "
+    "slnormalize, slresize and videoflip use; bytes pass unchanged. decodebin uses it automatically.",
     "gst-launch-1.0 filesrc location=phone.jpg ! slexifparse ! jpegdec ! slresize ! videoconvert ! autovideosink", "architecture.md");
   base_class->passthrough_on_same_caps = TRUE;
   base_class->transform_ip_on_passthrough = TRUE;

@@ -35,7 +35,7 @@ typedef struct
   guint n_backends;
   OpCount ops[SL_OP_COUNT];
   const char *decoder;   /* (nullable): the one that will be used */
-  char *decoder_note;    /* (nullable): what it takes for granted */
+  char *decoder_note;    /* (nullable): its assumptions */
   char *decoder_problem; /* (nullable): why there is none */
   char *input_problem;   /* (nullable): why pictures cannot be given to it yet */
 } Report;
@@ -444,19 +444,18 @@ run_inspect (int argc, char **argv)
   const gint n_given = argc;
   gboolean json = FALSE, passes = FALSE, operators = FALSE, nodes = FALSE, needs = FALSE;
   const GOptionEntry entries[] = {
-    { "operators", 0, 0, G_OPTION_ARG_NONE, &operators, "List the operators that run, without a MODEL", NULL },
+    { "operators", 0, 0, G_OPTION_ARG_NONE, &operators, "List the supported operators, without a MODEL", NULL },
     { "json", 'j', 0, G_OPTION_ARG_NONE, &json, "Print one JSON object", NULL },
     { "nodes", 0, 0, G_OPTION_ARG_NONE, &nodes, "Show each node, by the name of its result in the file", NULL },
-    { "needs", 0, 0, G_OPTION_ARG_NONE, &needs,
-      "List what a build keeps that is for the MODELs alone, as meson's option operators reads it", NULL },
+    { "needs", 0, 0, G_OPTION_ARG_NONE, &needs, "List what a build for the MODELs keeps, as input of meson's option operators", NULL },
     { "picture", 0, 0, G_OPTION_ARG_FILENAME, &picture,
-      "Run the model on a picture, too, as predict does, and see whether its numbers can be what the decoder takes them for", "FILE" },
+      "Also run the model on a picture, as predict does, and check that its numbers fit the decoder", "FILE" },
     { "passes", 0, 0, G_OPTION_ARG_NONE, &passes, "Show what each rewrite of the graph changed", NULL },
     { NULL }
   };
   g_autofree GOptionEntry *more = sl_model_options_entries (&options, SL_SETTINGS_CONTRACT | SL_SETTINGS_LIMITS);
-  int status = sl_options_parse ("inspect", "MODEL...", "Shows what a model takes and gives, and what runs it.", NULL, argc, argv, entries,
-                                 more, &rest);
+  int status = sl_options_parse ("inspect", "MODEL...", "Shows a model's inputs, outputs, operators, backends and contract.", NULL, argc,
+                                 argv, entries, more, &rest);
   if (status >= 0)
     goto done;
   if (operators && g_strv_length (rest) > 0) {

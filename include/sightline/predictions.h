@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * SlPredictions: what a model saw in one frame, kept for as long as somebody wants it. Made by SlPredictor and by slpostprocess;
+ * SlPredictions: the results of a model for one frame, reference counted. Made by SlPredictor and by slpostprocess;
  * read through typed getters, or as JSON.
  */
 #ifndef SL_PREDICTIONS_H
@@ -39,7 +39,7 @@ SlOutput *const *sl_predictions_get_outputs (const SlPredictions *predictions);
 char *sl_predictions_to_json (const SlPredictions *predictions);
 char *sl_predictions_to_text (const SlPredictions *predictions);
 
-/* The same by index: what SlObject, SlKeypoint, SlLabel and SlMask say. Still supported. */
+/* The older getters by index, with the values of SlObject, SlKeypoint, SlLabel and SlMask. Still supported. */
 guint sl_predictions_get_n_objects (const SlPredictions *predictions);
 const char *sl_predictions_get_object_label (const SlPredictions *predictions, guint object);
 gint sl_predictions_get_object_label_id (const SlPredictions *predictions, guint object);

@@ -9,7 +9,7 @@
 
 G_BEGIN_DECLS
 
-/** What TensorFlow Lite's specification asks of an operator's scales. */
+/** Requirements of TensorFlow Lite's specification for an operator's scales. */
 typedef enum
 {
   SL_SCALES_NONE,  /* the operator stays float */

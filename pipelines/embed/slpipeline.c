@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * SlPipeline: one GstPipeline at a time, what it says turned into events, and those into signals in the maker's main context or
- * into what is pulled.
+ * SlPipeline: one GstPipeline at a time. Its messages become events, and these become signals in the creator's main context, or are pulled.
  *
- * Two locks. @control serialises building, starting and stopping, which wait for the pipeline's threads; @lock guards what those
- * threads touch, is held for moments only, and never while GStreamer is called. The handlers that run in the pipeline's threads
- * (predictions, bus) are taken off before the pipeline is let go.
+ * Two locks. @control serialises building, starting and stopping, which wait for the pipeline's threads. @lock guards data that those
+ * threads use; it is held briefly, and never while GStreamer is called. The handlers in the pipeline's threads (predictions, bus) are
+ * disconnected before the pipeline is released.
  */
 #include "sightline/pipeline.h"
 

@@ -481,19 +481,19 @@ run_calibrate (int argc, char **argv)
   g_auto (GStrv) rest = NULL;
   g_autofree GOptionEntry *more = sl_model_options_entries (&options.model, SL_SETTINGS_CONTRACT | SL_SETTINGS_LIMITS);
   const GOptionEntry entries[] = {
-    { "camera", 'c', 0, G_OPTION_ARG_FILENAME, &options.camera, "The camera to learn from: as for predict, or a video of it", "SOURCE" },
+    { "camera", 'c', 0, G_OPTION_ARG_FILENAME, &options.camera, "The camera, as for predict, or a video of it", "SOURCE" },
     SL_RUN_OPTION_SET (options.set),
     { "output", 'o', 0, G_OPTION_ARG_FILENAME, &options.output, "The file to write", "FILE" },
     { "minutes", 'm', 0, G_OPTION_ARG_STRING, &options.minutes_text, "How long to watch, 0.01..10080 (default 10)", "N" },
-    { "rate", 0, 0, G_OPTION_ARG_STRING, &options.rate_text, "Most frames a second to look at, 0.001..60 (default 1)", "N" },
-    { "alike", 0, 0, G_OPTION_ARG_NONE, &options.alike, "Learn from frames that look like earlier ones, too", NULL },
+    { "rate", 0, 0, G_OPTION_ARG_STRING, &options.rate_text, "Most frames a second, 0.001..60 (default 1)", "N" },
+    { "alike", 0, 0, G_OPTION_ARG_NONE, &options.alike, "Also use frames that look like earlier ones", NULL },
     SL_MAKING_ENTRIES (&options.making),
     { "threads", 't', 0, G_OPTION_ARG_STRING, &options.model.settings.threads, "Threads to compute with, 1..64 or auto (default 1)", "N" },
     { "json", 'j', 0, G_OPTION_ARG_NONE, &options.json, "Print one JSON object", NULL },
     { NULL },
   };
   int status = sl_options_parse (
-    "calibrate", "[MODEL] [FILE.pipeline]", "Makes a float model compute with 8 bits, by what a camera shows it.",
+    "calibrate", "[MODEL] [FILE.pipeline]", "Quantises a float model to 8 bits with frames of a camera.",
     "A pipeline description states the camera and the model, unless they are given.\n"
     "The first Ctrl-C ends the watch, and the file is made of the frames so far, if they are enough; a second one ends without a file.",
     argc, argv, entries, more, &rest);
@@ -516,4 +516,4 @@ run_calibrate (int argc, char **argv)
   return status;
 }
 
-const SlCommand sl_command_calibrate = { "calibrate", "make a float model compute with 8 bits, by a camera", run_calibrate };
+const SlCommand sl_command_calibrate = { "calibrate", "quantise a float model to 8 bits, with a camera", run_calibrate };

@@ -319,18 +319,18 @@ run_quantize (int argc, char **argv)
       "Pictures like those that the model will see: a folder, a video, a camera or a URI", "SOURCE" },
     { "output", 'o', 0, G_OPTION_ARG_FILENAME, &options.output, "The file to write", "FILE" },
     { "evaluate", 'e', 0, G_OPTION_ARG_FILENAME, &options.evaluate, "Pictures to compare on (default: every fifth of those)", "SOURCE" },
-    { "pictures", 0, 0, G_OPTION_ARG_STRING, &options.pictures, "Most pictures to learn from, 1..100000 (default 100)", "N" },
+    { "pictures", 0, 0, G_OPTION_ARG_STRING, &options.pictures, "Most pictures for calibration, 1..100000 (default 100)", "N" },
     SL_MAKING_ENTRIES (&options.making),
-    { "equalize", 0, 0, G_OPTION_ARG_NONE, &options.equalize, "Make channels of layers alike first, where that helps", NULL },
-    { "weights-only", 0, 0, G_OPTION_ARG_NONE, &options.weights_only, "Weights of 8 bits, the rest float; needs no pictures", NULL },
-    { "float16", 0, 0, G_OPTION_ARG_NONE, &options.float16, "Weights of float16, the rest float; needs no pictures", NULL },
+    { "equalize", 0, 0, G_OPTION_ARG_NONE, &options.equalize, "First equalise the ranges of channels, if that helps", NULL },
+    { "weights-only", 0, 0, G_OPTION_ARG_NONE, &options.weights_only, "8-bit weights, the rest float; needs no pictures", NULL },
+    { "float16", 0, 0, G_OPTION_ARG_NONE, &options.float16, "float16 weights, the rest float; needs no pictures", NULL },
     { "html", 0, 0, G_OPTION_ARG_FILENAME, &options.html, "Write the report as a page, with pictures of both models' results", "FILE" },
     { "threads", 't', 0, G_OPTION_ARG_STRING, &options.model.settings.threads, "Threads to compute with, 1..64 or auto (default 1)", "N" },
     { "json", 'j', 0, G_OPTION_ARG_NONE, &options.json, "Print one JSON object", NULL },
     { NULL },
   };
-  int status = sl_options_parse ("quantize", "MODEL", "Makes a float model compute with 8 bits, and says what that costs.", NULL, argc,
-                                 argv, entries, more, &rest);
+  int status = sl_options_parse ("quantize", "MODEL", "Quantises a float model to 8 bits, and measures the loss.", NULL, argc, argv,
+                                 entries, more, &rest);
   if (status < 0) {
     status = SL_EXIT_USAGE;
     options.model.settings.model = g_strdup (rest[0]);
@@ -347,4 +347,4 @@ run_quantize (int argc, char **argv)
   return status;
 }
 
-const SlCommand sl_command_quantize = { "quantize", "make a float model compute with 8 bits", run_quantize };
+const SlCommand sl_command_quantize = { "quantize", "quantise a float model to 8 bits", run_quantize };

@@ -322,13 +322,13 @@ run_run (int argc, char **argv)
     SL_RUN_OPTION_SET (options),
     { "json", 'j', 0, G_OPTION_ARG_NONE, &options.json, "Log JSON objects, one a line, to standard error", NULL },
     { "stats", 0, 0, G_OPTION_ARG_NONE, &options.stats,
-      "Show frames, drops, latency, processor and memory: a table on a terminal, lines elsewhere; and a summary at the end", NULL },
-    SL_HTTP_OPTIONS (http, "Show what the pipelines see and how they are to browsers, at http://ADDR:PORT/"),
+      "Show frames, drops, latency, processor and memory, as a table on a terminal, else as lines; and a summary at the end", NULL },
+    SL_HTTP_OPTIONS (http, "Serve a web page with the live pictures and the state of the pipelines, at http://ADDR:PORT/"),
     { "dot", 0, 0, G_OPTION_ARG_FILENAME, &options.dot, "Write the graph of each pipeline, when it runs and when it fails, to DIR", "DIR" },
     { "blackbox", 0, 0, G_OPTION_ARG_FILENAME, &options.black_box,
-      "Record models, and write what they were given last to FOLDER when a pipeline fails, on SIGUSR1, and after a crash", "FOLDER" },
+      "Record the inputs of models, and write the last ones to FOLDER when a pipeline fails, on SIGUSR1, and after a crash", "FOLDER" },
     { "state", 0, 0, G_OPTION_ARG_FILENAME, &options.state,
-      "Keep counts of zones and lines in FOLDER, so that they go on when the program starts again", "FOLDER" },
+      "Keep counts of zones and lines in FOLDER, so that they continue when the program starts again", "FOLDER" },
     { NULL },
   };
   int status = sl_options_parse (
