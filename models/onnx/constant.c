@@ -13,7 +13,7 @@
 
 #include "core/base/half.h"
 #include "models/data_file.h"
-#include "models/onnx/build.h"
+#include "models/onnx/ops.h"
 
 /* int64 stands for "as far as it goes" beyond this; what lies between it and 32 bits is refused. */
 #define FAR (G_GINT64_CONSTANT (1) << 62)
@@ -146,9 +146,9 @@ read_external (Onnx *o, Tensor *t, SlPbMessage entry)
     if (field.wire == SL_PB_BYTES && sl_pb_size (&field.bytes) > MAX_WORD)
       return bad (o, t, SL_ERROR_LIMIT, "the name of the file with its data is too long");
     if (sl_pb_is (&field, 1, SL_PB_BYTES))
-      key = onnx_text (o->file, &field.bytes);
+      key = onnx_text (onnx_reader (o)->file, &field.bytes);
     else if (sl_pb_is (&field, 2, SL_PB_BYTES))
-      value = onnx_text (o->file, &field.bytes);
+      value = onnx_text (onnx_reader (o)->file, &field.bytes);
   }
   if (strcmp (key, "location") == 0)
     t->location = value;
@@ -175,7 +175,7 @@ read_head (Onnx *o, Tensor *t, SlPbMessage message)
     if (sl_pb_is (&field, 2, SL_PB_VARINT))
       t->type = (guint) MIN (field.value, G_MAXINT16);
     else if (sl_pb_is (&field, 8, SL_PB_BYTES))
-      t->name = onnx_text (o->file, &field.bytes);
+      t->name = onnx_text (onnx_reader (o)->file, &field.bytes);
   }
   return TRUE;
 }
@@ -201,7 +201,7 @@ read_body (Onnx *o, Tensor *t, SlPbMessage message)
       t->is_external = field.value == 1;
     }
   }
-  return sl_pb_check (&o->file->pb, &o->error);
+  return sl_pb_check (&onnx_reader (o)->file->pb, &o->error);
 }
 
 static gboolean
@@ -249,8 +249,8 @@ open_beside (Onnx *o, const Tensor *t)
                t->location);
     return -1;
   }
-  g_autofree char *path = g_build_filename (o->folder, t->location, NULL);
-  g_autofree char *folder = realpath (o->folder, NULL), *real = folder != NULL ? realpath (path, NULL) : NULL;
+  g_autofree char *path = g_build_filename (onnx_reader (o)->folder, t->location, NULL);
+  g_autofree char *folder = realpath (onnx_reader (o)->folder, NULL), *real = folder != NULL ? realpath (path, NULL) : NULL;
   int failed = errno;
   const gsize length = folder != NULL ? strlen (folder) : 0, skipped = length > 1 ? length + 1 : 1;
   if (real != NULL && (strncmp (real, folder, length) != 0 || (length > 1 && real[length] != '/'))) {
@@ -288,7 +288,7 @@ read_external_bytes (Onnx *o, const Tensor *t, gsize bytes)
                t->name, bytes, t->offset, t->location, (gint64) status.st_size);
   } else {
     const guint64 size = MIN ((guint64) status.st_size, MAX_COPIED / 4);
-    o->may_copy = MAX (o->may_copy, 4 * size + 4 * (guint64) o->file->pb.size);
+    o->may_copy = MAX (o->may_copy, 4 * size + 4 * (guint64) onnx_reader (o)->file->pb.size);
     if (may_copy (o, t, bytes)) {
       data = sl_arena_alloc (o->arena, bytes + SL_TENSOR_PADDING);
       gsize got = 0;
@@ -300,7 +300,7 @@ read_external_bytes (Onnx *o, const Tensor *t, gsize bytes)
       if (got < bytes)
         bad (o, t, SL_ERROR_OPEN, "its data cannot be read to the end");
       else
-        sl_data_files_note (&o->data_files, t->location, t->offset, data, bytes);
+        sl_data_files_note (&onnx_reader (o)->data_files, t->location, t->offset, data, bytes);
     }
   }
   close (fd);

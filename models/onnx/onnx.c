@@ -37,7 +37,7 @@ printable (Onnx *o, const char *text)
 static gboolean
 check_versions (Onnx *o)
 {
-  const OnnxFile *file = o->file;
+  const OnnxFile *file = onnx_reader (o)->file;
   if (file->ir_version < OLDEST_IR)
     onnx_fail (o, SL_ERROR_UNSUPPORTED, "ONNX IR version %" G_GINT64_FORMAT "; expected %d or newer", file->ir_version, OLDEST_IR);
   else if (file->opset < OLDEST_OPSET || file->opset > NEWEST_OPSET)
@@ -91,8 +91,8 @@ refuse_open_shape (Onnx *o, const OnnxEdge *edge)
 static gint64
 known_dim (const Onnx *o, const OnnxEdge *edge, guint i)
 {
-  const gint32 dims[] = { 1, 3, o->height, o->width };
-  if (edge->dims[i] > 0 || edge->rank != G_N_ELEMENTS (dims) || o->height == 0 || o->width == 0)
+  const gint32 dims[] = { 1, 3, onnx_reader (o)->height, onnx_reader (o)->width };
+  if (edge->dims[i] > 0 || edge->rank != G_N_ELEMENTS (dims) || onnx_reader (o)->height == 0 || onnx_reader (o)->width == 0)
     return edge->dims[i] > 0 ? edge->dims[i] : i == 0 ? 1 : -1;
   return dims[i];
 }
@@ -155,7 +155,7 @@ add_input (Onnx *o, const OnnxEdge *edge, const char *given)
 static guint
 read_inputs (Onnx *o, const char *input_shape, gint32 inputs[SL_MAX_IO])
 {
-  const OnnxGraph *graph = o->file->graph;
+  const OnnxGraph *graph = onnx_reader (o)->file->graph;
   g_auto (GStrv) given = g_strsplit (input_shape != NULL ? input_shape : "", ";", SL_MAX_IO + 1);
   const guint n_given = g_strv_length (given);
   guint n = 0;
@@ -182,7 +182,7 @@ read_inputs (Onnx *o, const char *input_shape, gint32 inputs[SL_MAX_IO])
 static guint
 read_outputs (Onnx *o, const gint32 *inputs, guint n_inputs, gint32 outputs[SL_MAX_IO])
 {
-  const GArray *edges = o->file->graph->outputs;
+  const GArray *edges = onnx_reader (o)->file->graph->outputs;
   for (guint i = 0; i < edges->len && o->error == NULL; i++) {
     const OnnxEdge *edge = &g_array_index (edges, OnnxEdge, i);
     OnnxValue *value = onnx_lookup (o, edge->name);
@@ -237,7 +237,7 @@ has_signed_weights (const OnnxGraph *graph)
   for (guint i = 0; i < graph->nodes->len; i++) {
     const OnnxNode *node = &g_array_index (graph->nodes, OnnxNode, i);
     for (guint k = 0; k < node->n_attributes && strcmp (node->op, "Constant") == 0; k++)
-      if (node->attributes[k].tensor.pb != NULL && is_signed_weights (node->attributes[k].tensor))
+      if (node->attributes[k].tensor != NULL && is_signed_weights (*node->attributes[k].tensor))
         return TRUE;
   }
   return FALSE;
@@ -330,11 +330,11 @@ probe (GBytes *bytes)
 static void
 convert (Onnx *o, const char *input_shape)
 {
-  OnnxScope scope = { .graph = o->file->graph, .values = g_hash_table_new (sl_name_hash, g_str_equal) };
+  OnnxScope scope = { .graph = onnx_reader (o)->file->graph, .values = g_hash_table_new (sl_name_hash, g_str_equal) };
   gint32 inputs[SL_MAX_IO], outputs[SL_MAX_IO];
   guint n_inputs = 0, n_outputs = 0;
   o->scope = &scope;
-  o->signed_codes = has_signed_weights (o->file->graph);
+  onnx_reader (o)->signed_codes = has_signed_weights (onnx_reader (o)->file->graph);
   if (check_versions (o))
     n_inputs = read_inputs (o, input_shape, inputs);
   if (o->error == NULL && onnx_run_graph (o)) {
@@ -356,12 +356,21 @@ read_model (GBytes *bytes, const SlReaderSource *source, SlGraph *graph, SlModel
     return FALSE;
   g_autofree char *folder = g_path_get_dirname (source->path);
   g_autoptr (GHashTable) open = g_hash_table_new (NULL, NULL);
-  Onnx o = { .file = &file, .graph = graph, .arena = sl_graph_arena (graph), .folder = folder, .open = open };
-  if (!sl_huggingface_read (source->path, metadata, &o.height, &o.width, error))
+  OnnxReader reader = { .file = &file, .folder = folder };
+  Onnx o = { .graph = graph,
+             .arena = sl_graph_arena (graph),
+             .scratch = file.arena,
+             .names = file.names,
+             .opset = file.opset,
+             .reader = &reader,
+             .find_op = onnx_op_find,
+             .read_constant = onnx_read_initializer,
+             .open = open };
+  if (!sl_huggingface_read (source->path, metadata, &reader.height, &reader.width, error))
     return FALSE;
   o.may_copy = 4 * (guint64) size + COPY_ALLOWANCE;
   convert (&o, source->input_shape);
-  metadata->data_files = o.data_files;
+  metadata->data_files = reader.data_files;
   if (o.error != NULL) {
     g_propagate_error (error, o.error);
     return FALSE;

@@ -2,7 +2,6 @@
 /* Operators on the bits of whole numbers. Types of 8 bits are widened, and what comes of them is cut to the type again. */
 #include <string.h>
 
-#include "models/onnx/build.h"
 #include "models/onnx/ops.h"
 
 /* The two operands as int32, broadcast; *@dtype is what they were. */
@@ -34,7 +33,7 @@ onnx_bitwise (Onnx *o)
   SlDtype dtype = SL_DTYPE_I32;
   gint32 inputs[2];
   if (operands (o, inputs, &last, &dtype))
-    onnx_set (o, 0, onnx_cast (o, onnx_binary (o, onnx_current (o)->type, inputs[0], inputs[1]), dtype), last);
+    onnx_set (o, 0, onnx_cast (o, onnx_binary (o, o->row->type, inputs[0], inputs[1]), dtype), last);
 }
 
 void

@@ -6,7 +6,6 @@
  */
 #include <string.h>
 
-#include "models/onnx/build.h"
 #include "models/onnx/ops.h"
 
 /* Blocks of a row of weights. */
@@ -277,7 +276,7 @@ onnx_qlinear_softmax (Onnx *o)
   if (o->error != NULL)
     return;
   const guint along = onnx_norm_axis (o, axis.i, x->rank);
-  if (o->error == NULL && (onnx_attr_int (o, "opset", 13) < 13) != (o->file->opset < 13) && along + 1 != x->rank) {
+  if (o->error == NULL && (onnx_attr_int (o, "opset", 13) < 13) != (o->opset < 13) && along + 1 != x->rank) {
     onnx_fail (o, SL_ERROR_UNSUPPORTED, "attribute opset is %" G_GINT64_FORMAT " along dimension %u of %u; expected the last one",
                onnx_attr_int (o, "opset", 13), along, x->rank);
     return;

@@ -6,7 +6,6 @@
  */
 #include <string.h>
 
-#include "models/onnx/build.h"
 #include "models/onnx/ops.h"
 
 #define MAX_TRIPS 1024
@@ -286,8 +285,8 @@ read_scan (Onnx *o, Scan *s, const OnnxGraph *body)
 {
   const gint64 reads = onnx_attr_int (o, "num_scan_inputs", 0);
   const guint n = o->node->n_inputs;
-  if (o->file->opset < 9)
-    onnx_fail (o, SL_ERROR_UNSUPPORTED, "Scan of opset %" G_GINT64_FORMAT " is not supported; expected 9 or newer", o->file->opset);
+  if (o->opset < 9)
+    onnx_fail (o, SL_ERROR_UNSUPPORTED, "Scan of opset %" G_GINT64_FORMAT " is not supported; expected 9 or newer", o->opset);
   else if (reads < 1 || reads > n || n > MAX_OUTPUTS || body->outputs->len > MAX_OUTPUTS || body->outputs->len < n - (guint) reads
            || o->node->n_outputs > body->outputs->len)
     onnx_fail (o, SL_ERROR_FORMAT, "its body does not fit its %u inputs, of which %" G_GINT64_FORMAT " are sequences, and its outputs", n,

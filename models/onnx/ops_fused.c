@@ -3,7 +3,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "models/onnx/build.h"
 #include "models/onnx/ops.h"
 
 static OnnxAttribute

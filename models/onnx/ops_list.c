@@ -2,7 +2,6 @@
 /* Sequences of tensors: lists of names that are known while the model is loaded; nothing of them is left in the graph. */
 #include <string.h>
 
-#include "models/onnx/build.h"
 #include "models/onnx/ops.h"
 
 OnnxValue *
@@ -19,7 +18,7 @@ onnx_list_new (Onnx *o, guint n)
   OnnxValue *list = onnx_value_empty (o, 0, NULL);
   list->is_list = TRUE;
   list->n_items = n;
-  list->items = sl_arena_alloc (o->file->arena, MAX (n, 1) * sizeof (OnnxValue *));
+  list->items = sl_arena_alloc (o->scratch, MAX (n, 1) * sizeof (OnnxValue *));
   return list;
 }
 

@@ -7,7 +7,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "models/onnx/build.h"
 #include "models/onnx/ops.h"
 
 /* Code or zero point @i; of @dtype uint8, int8 or int32. */
@@ -59,7 +58,7 @@ read_quant (Onnx *o, guint at, SlDtype *dtype, SlQuant *quant)
 static void
 make_signed (Onnx *o, SlDtype *dtype, SlQuant *quant)
 {
-  if (!o->signed_codes || *dtype != SL_DTYPE_U8 || quant->count != 1)
+  if (!onnx_reader (o)->signed_codes || *dtype != SL_DTYPE_U8 || quant->count != 1)
     return;
   gint32 *zero = sl_arena_memdup (o->arena, quant->zero_point, sizeof zero[0]);
   zero[0] -= 128;
@@ -183,7 +182,7 @@ as_codes (Onnx *o, gint32 tensor, SlDtype dtype, SlQuant quant)
     return -1;
   if (like.quant.count == 0 && like.data == NULL && like.dtype == dtype) { /* an input of the model */
     onnx_change_tensor (o, tensor)->quant = quant;
-    if (!o->signed_codes || dtype != SL_DTYPE_U8 || quant.count != 1)
+    if (!onnx_reader (o)->signed_codes || dtype != SL_DTYPE_U8 || quant.count != 1)
       return tensor;
   }
   if (like.data != NULL) {
@@ -321,7 +320,7 @@ quantised_input (Onnx *o, guint i, gboolean want_last, OnnxValue **value)
   const gint32 tensor = want_last ? onnx_last (o, *value) : onnx_plain (o, *value);
   if (o->error != NULL)
     return -1;
-  if (dtype == SL_DTYPE_I8 && o->signed_codes && onnx_t (o, tensor)->data == NULL)
+  if (dtype == SL_DTYPE_I8 && onnx_reader (o)->signed_codes && onnx_t (o, tensor)->data == NULL)
     dtype = SL_DTYPE_INVALID; /* the file's type is that of the zero point */
   if (!read_quant (o, i + 1, &dtype, &quant) || !check_codes (o, dtype))
     return -1;
@@ -398,13 +397,13 @@ onnx_qlinear_binary (Onnx *o)
   const gint32 x = quantised_input (o, 0, last && same, &a), y = quantised_input (o, 3, last && same, &b);
   if (o->error != NULL || !quantised_output (o, 6, &like))
     return;
-  onnx_set (o, 0, onnx_settled (o, onnx_current (o)->type, (const gint32[]){ x, y }, 2, NULL, &like), last && same);
+  onnx_set (o, 0, onnx_settled (o, o->row->type, (const gint32[]){ x, y }, 2, NULL, &like), last && same);
 }
 
 static gdouble
 real_of (Onnx *o, gdouble x)
 {
-  if (onnx_current (o)->type == SL_OP_LOGISTIC)
+  if (o->row->type == SL_OP_LOGISTIC)
     return 1 / (1 + exp (-x));
   return x < 0 ? x * (gdouble) onnx_attr_float (o, "alpha", 0.01f) : x;
 }
@@ -468,7 +467,7 @@ onnx_qlinear_pool (Onnx *o)
   if (o->error != NULL || !quantised_output (o, 3, &like))
     return;
   OnnxValue *real = onnx_value_new (o, onnx_settled (o, SL_OP_DEQUANTIZE, &codes, 1, NULL, &(SlTensor){ .dtype = SL_DTYPE_F32 }), TRUE);
-  const gint32 y = onnx_current (o)->type == SL_OP_MEAN ? onnx_global_pool_of (o, real) : onnx_pool_of (o, real);
+  const gint32 y = o->row->type == SL_OP_MEAN ? onnx_global_pool_of (o, real) : onnx_pool_of (o, real);
   const gint32 z = onnx_settled (o, SL_OP_QUANTIZE, &y, 1, NULL, &like);
   onnx_set (o, 0, z, !behind);
 }
@@ -488,18 +487,6 @@ onnx_dynamic_quantize (Onnx *o)
   onnx_set_value (o, 0, codes);
   onnx_set (o, 1, outputs[1], FALSE);
   onnx_set (o, 2, onnx_cast (o, outputs[2], SL_DTYPE_U8), FALSE);
-}
-
-gint32
-onnx_unsigned (Onnx *o, gint32 tensor)
-{
-  const SlTensor t = *onnx_t (o, tensor);
-  if (o->error != NULL || t.dtype != SL_DTYPE_I8 || t.quant.count != 1)
-    return tensor;
-  gint32 *zero = sl_arena_memdup (o->arena, t.quant.zero_point, sizeof zero[0]);
-  zero[0] += 128;
-  const SlQuant quant = { .count = 1, .scale = t.quant.scale, .zero_point = zero };
-  return onnx_settled (o, SL_OP_QUANTIZE, &tensor, 1, NULL, &(SlTensor){ .dtype = SL_DTYPE_U8, .quant = quant });
 }
 
 gint32

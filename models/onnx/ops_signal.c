@@ -6,7 +6,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "models/onnx/build.h"
 #include "models/onnx/ops.h"
 
 /* Samples of a transform: its matrix has the square of that. */
@@ -91,7 +90,7 @@ void
 onnx_dft (Onnx *o)
 {
   OnnxValue *x = onnx_required (o, 0);
-  const gboolean stated = o->file->opset < 20, onesided = onnx_attr_int (o, "onesided", 0) != 0;
+  const gboolean stated = o->opset < 20, onesided = onnx_attr_int (o, "onesided", 0) != 0;
   gint32 length = 0, along = -2, order[SL_MAX_RANK];
   guint n = 0;
   onnx_input_ints (o, 1, "length", &length, 1, &n);

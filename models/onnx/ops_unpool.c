@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* What pools and unfolded windows came from: elements are written into a picture of zeros. Everything is in ONNX's order of dimensions. */
-#include "models/onnx/build.h"
 #include "models/onnx/ops.h"
 
 /* Dimensions behind batch and channels. */

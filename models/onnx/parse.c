@@ -89,12 +89,19 @@ read_ints (OnnxFile *file, const SlPbField *field, GArray *ints, GError **error)
   return file->n_numbers < MAX_NUMBERS || too_many (error, "numbers in attributes", MAX_NUMBERS);
 }
 
+static OnnxText
+text_of (const SlPbMessage *bytes)
+{
+  return (OnnxText){ (const char *) sl_pb_data (bytes), sl_pb_size (bytes) };
+}
+
 static gboolean
 parse_attribute (OnnxFile *file, SlPbMessage message, guint depth, OnnxAttribute *attribute, GError **error)
 {
   g_autoptr (GArray) ints = g_array_new (FALSE, FALSE, sizeof (gint64));
   g_autoptr (GArray) floats = g_array_new (FALSE, FALSE, sizeof (gfloat));
-  g_autoptr (GArray) texts = g_array_new (FALSE, FALSE, sizeof (SlPbMessage));
+  g_autoptr (GArray) texts = g_array_new (FALSE, FALSE, sizeof (OnnxText));
+  SlPbMessage tensor = { 0 };
   SlPbField field;
   *attribute = (OnnxAttribute){ .name = "" };
   while (sl_pb_next (&message, &field)) {
@@ -105,27 +112,30 @@ parse_attribute (OnnxFile *file, SlPbMessage message, guint depth, OnnxAttribute
     else if (sl_pb_is (&field, 3, SL_PB_VARINT))
       attribute->i = (gint64) field.value;
     else if (sl_pb_is (&field, 4, SL_PB_BYTES))
-      attribute->text = field.bytes;
+      attribute->text = text_of (&field.bytes);
     else if (sl_pb_is (&field, 5, SL_PB_BYTES))
-      attribute->tensor = field.bytes;
+      tensor = field.bytes;
     else if (sl_pb_is (&field, 6, SL_PB_BYTES))
       attribute->graph = parse_graph (file, field.bytes, depth + 1, error);
     else if (field.number == 7 && !read_floats (file, &field, floats, error))
       return FALSE;
     else if (field.number == 8 && !read_ints (file, &field, ints, error))
       return FALSE;
-    else if (sl_pb_is (&field, 9, SL_PB_BYTES) && file->n_numbers++ < MAX_NUMBERS)
-      g_array_append_val (texts, field.bytes);
-    else if (field.number == 21)
+    else if (sl_pb_is (&field, 9, SL_PB_BYTES) && file->n_numbers++ < MAX_NUMBERS) {
+      const OnnxText text = text_of (&field.bytes);
+      g_array_append_val (texts, text);
+    } else if (field.number == 21)
       attribute->is_reference = TRUE;
     if (sl_pb_is (&field, 6, SL_PB_BYTES) && attribute->graph == NULL)
       return FALSE;
   }
+  if (tensor.pb != NULL)
+    attribute->tensor = sl_arena_memdup (file->arena, &tensor, sizeof tensor);
   attribute->n_ints = ints->len;
   attribute->n_floats = floats->len;
   attribute->n_texts = texts->len;
   if (texts->len > 0)
-    attribute->texts = sl_arena_memdup (file->arena, texts->data, texts->len * sizeof (SlPbMessage));
+    attribute->texts = sl_arena_memdup (file->arena, texts->data, texts->len * sizeof (OnnxText));
   if (ints->len > 0)
     attribute->ints = sl_arena_memdup (file->arena, ints->data, ints->len * sizeof (gint64));
   if (floats->len > 0)

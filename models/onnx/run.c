@@ -3,29 +3,19 @@
 #include <string.h>
 
 #include "core/base/name_hash.h"
-#include "models/onnx/build.h"
 #include "models/onnx/ops.h"
 
 #define MAX_DEPTH 8
-/* Inputs of an operator that others are made of. */
-#define MAX_CALLED 4
 
+/* An initialiser becomes a value when a node first asks for it. */
 OnnxValue *
-onnx_lookup (Onnx *o, const char *name)
+onnx_read_initializer (Onnx *o, const OnnxScope *scope, const char *name)
 {
-  for (OnnxScope *scope = o->scope; scope != NULL; scope = scope->outer) {
-    OnnxValue *value = g_hash_table_lookup (scope->values, name);
-    if (value != NULL)
-      return value;
-    const SlPbMessage *constant = g_hash_table_lookup (scope->graph->initializers, name);
-    if (constant == NULL)
-      continue;
-    value = onnx_read_constant (o, *constant, name);
-    if (value != NULL)
-      g_hash_table_insert (scope->values, (gpointer) name, value);
-    return value;
-  }
-  return NULL;
+  const SlPbMessage *constant = g_hash_table_lookup (scope->graph->initializers, name);
+  OnnxValue *value = constant != NULL ? onnx_read_constant (o, *constant, name) : NULL;
+  if (value != NULL)
+    g_hash_table_insert (scope->values, (gpointer) name, value);
+  return value;
 }
 
 static void
@@ -39,8 +29,8 @@ use_name (GHashTable *used, const char *name)
 static void
 use_graph (Onnx *o, GHashTable *used, const OnnxGraph *graph)
 {
-  o->steps += graph->nodes->len;
-  if (o->steps > ONNX_MAX_STEPS)
+  onnx_reader (o)->steps += graph->nodes->len;
+  if (onnx_reader (o)->steps > ONNX_MAX_STEPS)
     return;
   for (guint i = 0; i < graph->outputs->len; i++)
     use_name (used, g_array_index (graph->outputs, OnnxEdge, i).name);
@@ -124,20 +114,14 @@ check_operators (Onnx *o, const OnnxGraph *graph, const guint8 *live)
   return FALSE;
 }
 
-const OnnxOp *
-onnx_current (const Onnx *o)
-{
-  return onnx_op_find (o->node->domain, o->node->op);
-}
-
 gboolean
 onnx_run_graph (Onnx *o)
 {
   const OnnxGraph *graph = o->scope->graph;
   const OnnxNode *outer = o->node;
-  o->steps += graph->nodes->len + 1;
-  g_autofree guint8 *live = o->steps <= ONNX_MAX_STEPS ? find_live (o, graph) : NULL;
-  if (o->steps > ONNX_MAX_STEPS) {
+  onnx_reader (o)->steps += graph->nodes->len + 1;
+  g_autofree guint8 *live = onnx_reader (o)->steps <= ONNX_MAX_STEPS ? find_live (o, graph) : NULL;
+  if (onnx_reader (o)->steps > ONNX_MAX_STEPS) {
     onnx_fail (o, SL_ERROR_LIMIT, "the iterations of the model's loops have more than %d nodes", ONNX_MAX_STEPS);
     return FALSE;
   }
@@ -153,50 +137,11 @@ onnx_run_graph (Onnx *o)
   return o->error == NULL;
 }
 
-OnnxValue *
-onnx_call (Onnx *o, const char *op, OnnxValue *const *inputs, guint n, const OnnxAttribute *attributes, guint n_attributes)
-{
-  static const char *const places[MAX_CALLED] = { "<0>", "<1>", "<2>", "<3>" };
-  const char *names[MAX_CALLED], *output;
-  const OnnxNode *outer = o->node, *caller = o->caller;
-  g_return_val_if_fail (n <= MAX_CALLED, NULL);
-  if (o->error != NULL)
-    return NULL;
-  g_autoptr (GHashTable) values = g_hash_table_new (sl_name_hash, g_str_equal);
-  OnnxScope scope = { .graph = o->scope->graph, .values = values }, *around = o->scope;
-  for (guint i = 0; i < n; i++) {
-    names[i] = inputs[i] != NULL ? places[i] : "";
-    if (inputs[i] != NULL)
-      g_hash_table_insert (values, (gpointer) places[i], inputs[i]);
-  }
-  output = outer != NULL && outer->n_outputs > 0 ? outer->outputs[0] : "";
-  if (output[0] == '\0' || output[0] == '<')
-    output = "output";
-  const OnnxNode node = { .op = op,
-                          .domain = "",
-                          .name = "",
-                          .index = outer != NULL ? outer->index : 0,
-                          .n_inputs = n,
-                          .n_outputs = 1,
-                          .n_attributes = n_attributes,
-                          .inputs = names,
-                          .outputs = &output,
-                          .attributes = attributes };
-  o->caller = caller != NULL ? caller : outer;
-  o->node = &node;
-  o->scope = &scope;
-  onnx_convert (o);
-  o->scope = around;
-  o->node = outer;
-  o->caller = caller;
-  return o->error == NULL ? g_hash_table_lookup (values, output) : NULL;
-}
-
 gboolean
 onnx_run_inner (Onnx *o, const OnnxGraph *graph, OnnxValue *const *inputs, guint n_inputs, OnnxValue **outputs, guint n_outputs)
 {
   OnnxScope scope = { .outer = o->scope, .graph = graph, .values = g_hash_table_new (sl_name_hash, g_str_equal) };
-  if (++o->depth > MAX_DEPTH)
+  if (++onnx_reader (o)->depth > MAX_DEPTH)
     onnx_fail (o, SL_ERROR_LIMIT, "graphs within graphs are nested more than %d deep", MAX_DEPTH);
   for (guint i = 0; i < MIN (n_inputs, graph->inputs->len); i++)
     g_hash_table_insert (scope.values, (gpointer) g_array_index (graph->inputs, OnnxEdge, i).name, inputs[i]);
@@ -211,7 +156,7 @@ onnx_run_inner (Onnx *o, const OnnxGraph *graph, OnnxValue *const *inputs, guint
         onnx_fail (o, SL_ERROR_FORMAT, "output '%s' of its inner graph is produced by no node", name);
     }
   o->scope = scope.outer;
-  o->depth--;
+  onnx_reader (o)->depth--;
   g_hash_table_unref (scope.values);
   return o->error == NULL;
 }

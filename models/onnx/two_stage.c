@@ -9,7 +9,6 @@
  */
 #include <string.h>
 
-#include "models/onnx/build.h"
 #include "models/onnx/ops.h"
 
 #define MAX_PICKS 7
@@ -35,7 +34,7 @@ find_picks (Onnx *o, const OnnxGraph *body, Picks *picks)
   const char *trip = body->inputs->len > 0 ? g_array_index (body->inputs, OnnxEdge, 0).name : "";
   guint resized = 0;
   picks->n = 0;
-  o->steps += body->nodes->len;
+  onnx_reader (o)->steps += body->nodes->len;
   for (guint i = 0; i < body->nodes->len; i++) {
     const OnnxNode *node = node_at (body, i);
     resized += strcmp (node->op, "Resize") == 0;
@@ -54,8 +53,8 @@ find_picks (Onnx *o, const OnnxGraph *body, Picks *picks)
 static const OnnxNode *
 find_source (Onnx *o, const char *name)
 {
-  for (const OnnxScope *scope = o->scope; scope != NULL && o->steps <= ONNX_MAX_STEPS; scope = scope->outer) {
-    o->steps += scope->graph != NULL ? scope->graph->nodes->len : 0;
+  for (const OnnxScope *scope = o->scope; scope != NULL && onnx_reader (o)->steps <= ONNX_MAX_STEPS; scope = scope->outer) {
+    onnx_reader (o)->steps += scope->graph != NULL ? scope->graph->nodes->len : 0;
     for (guint i = 0; scope->graph != NULL && i < scope->graph->nodes->len; i++)
       if (node_at (scope->graph, i)->n_outputs > 0 && strcmp (node_at (scope->graph, i)->outputs[0], name) == 0)
         return node_at (scope->graph, i);

@@ -167,7 +167,7 @@ ts_filled_rows (TsProgram *program, TsValue x, gdouble number)
 OnnxValue *
 ts_put_rows (TsProgram *program, OnnxValue *x, TsValue places, OnnxValue *rows)
 {
-  const OnnxAttribute axis = ts_attr_int ("axis", 0), none = ts_attr_text (program, "reduction", "none");
+  const OnnxAttribute axis = ts_attr_int ("axis", 0), none = ts_attr_text ("reduction", "none");
   OnnxValue *index = ts_cast (program, ts_read (program, places), TS_INT32);
   if (x == NULL || index == NULL || rows == NULL)
     return NULL;

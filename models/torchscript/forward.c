@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "core/base/name_hash.h"
-#include "models/onnx/ops.h"
+#include "models/lower/ops.h"
 #include "models/torchscript/dynamic_rows.h"
 
 /* Tuples, lists and dictionaries of outputs inside each other. */

@@ -121,10 +121,9 @@ ts_attr_ints (TsProgram *program, const char *name, const gint64 *ints, guint n)
 }
 
 OnnxAttribute
-ts_attr_text (TsProgram *program, const char *name, const char *text)
+ts_attr_text (const char *name, const char *text)
 {
-  SlProtobuf *pb = sl_arena_alloc (program->heap->arena, sizeof *pb);
-  return (OnnxAttribute){ .name = name, .text = sl_pb_init (pb, text, strlen (text)) };
+  return (OnnxAttribute){ .name = name, .text = { text, strlen (text) } };
 }
 
 /* The first output is called as the program's operator, "conv2d". */

@@ -85,7 +85,7 @@ OnnxValue *ts_cast (TsProgram *program, OnnxValue *value, TsDtype dtype);
 OnnxAttribute ts_attr_int (const char *name, gint64 i);
 OnnxAttribute ts_attr_float (const char *name, gdouble f);
 OnnxAttribute ts_attr_ints (TsProgram *program, const char *name, const gint64 *ints, guint n);
-OnnxAttribute ts_attr_text (TsProgram *program, const char *name, const char *text);
+OnnxAttribute ts_attr_text (const char *name, const char *text);
 
 /** ts_onnx: (nullable): the output of ONNX's operator @op; NULL among @inputs = omitted. */
 OnnxValue *ts_onnx (TsProgram *program, const char *op, OnnxValue *const *inputs, guint n, const OnnxAttribute *attributes,

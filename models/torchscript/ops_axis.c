@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "models/onnx/ops.h"
+#include "models/lower/ops.h"
 #include "models/torchscript/dynamic_rows.h"
 #include "models/torchscript/shape.h"
 
@@ -328,7 +328,7 @@ einsum (TsProgram *program, const TsCall *call)
     return ts_refuse (program, SL_ERROR_UNSUPPORTED, "expected an equation and a few tensors");
   for (guint i = 0; i < list.list->n; i++)
     values[i] = ts_read (program, list.list->items[i]);
-  const OnnxAttribute equation = ts_attr_text (program, "equation", call->args[0].text);
+  const OnnxAttribute equation = ts_attr_text ("equation", call->args[0].text);
   return ts_new (program, ts_onnx (program, "Einsum", values, list.list->n, &equation, 1), TS_FLOAT32);
 }
 

@@ -2,7 +2,7 @@
 /* Torchvision's operators of detectors, and those functions of its programs whose steps depend on what was found. */
 #include <string.h>
 
-#include "models/onnx/ops.h"
+#include "models/lower/ops.h"
 #include "models/torchscript/ops.h"
 #include "models/torchscript/shape.h"
 
@@ -26,7 +26,7 @@ roi_align (TsProgram *program, const TsCall *call)
     ts_attr_int ("output_height", ts_to_int (program, call->args[3])),
     ts_attr_int ("output_width", ts_to_int (program, call->args[4])),
     ts_attr_int ("sampling_ratio", MAX (ts_to_int (program, call->args[5]), 0)),
-    ts_attr_text (program, "coordinate_transformation_mode", aligned ? "half_pixel" : "output_half_pixel"),
+    ts_attr_text ("coordinate_transformation_mode", aligned ? "half_pixel" : "output_half_pixel"),
   };
   OnnxValue *const inputs[3] = { x, parts[1], ts_cast (program, numbers, TS_INT32) };
   return ts_new (program, ts_onnx (program, "RoiAlign", inputs, 3, attributes, 5), TS_FLOAT32);

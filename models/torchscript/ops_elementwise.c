@@ -259,7 +259,7 @@ gelu (TsProgram *program, const TsCall *call)
   TsDtype dtype;
   OnnxValue *x = real_operand (program, call->args[0], &dtype);
   const char *how = call->args[1].kind == TS_STRING ? call->args[1].text : "none";
-  const OnnxAttribute attribute = ts_attr_text (program, "approximate", how);
+  const OnnxAttribute attribute = ts_attr_text ("approximate", how);
   return ts_new (program, ts_onnx (program, "Gelu", &x, 1, &attribute, 1), dtype);
 }
 

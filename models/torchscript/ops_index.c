@@ -192,7 +192,7 @@ index_put (TsProgram *program, const TsCall *call)
     return ts_none ();
   const TsDtype dtype = call->args[0].tensor->dtype;
   const OnnxAttribute attributes[2] = { ts_attr_int ("axis", places.axis),
-                                        ts_attr_text (program, "reduction", ts_truth (program, call->args[3]) ? "add" : "none") };
+                                        ts_attr_text ("reduction", ts_truth (program, call->args[3]) ? "add" : "none") };
   const TsValue first = call->args[1].list->n > 0 ? call->args[1].list->items[0] : ts_none ();
   if (places.n == 1 && places.rank == 1 && first.kind == TS_TENSOR && first.tensor->valid != NULL) {
     for (guint i = 0; i < x->rank; i++)
@@ -227,7 +227,7 @@ scatter (TsProgram *program, const TsCall *call)
     return ts_none ();
   const TsDtype dtype = call->args[0].tensor->dtype;
   const OnnxAttribute attributes[2] = { ts_attr_int ("axis", ts_axis (program, call->args[1], x->rank)),
-                                        ts_attr_text (program, "reduction", call->op->onnx) };
+                                        ts_attr_text ("reduction", call->op->onnx) };
   for (guint i = 0; i < index->rank; i++)
     dims[i] = index->dims[i];
   OnnxValue *const inputs[3] = { x, index, updates_of (program, call->args[3], dtype, dims, index->rank) };

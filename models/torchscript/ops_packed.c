@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "models/onnx/ops.h"
+#include "models/lower/ops.h"
 #include "models/torchscript/quantized.h"
 #include "models/torchscript/shape.h"
 

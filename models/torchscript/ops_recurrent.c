@@ -74,11 +74,8 @@ run_layer (TsProgram *program, const RecurrentKind *kind, OnnxValue *x, const Ts
   }
   if (ts_failed (program))
     return FALSE;
-  SlPbMessage words[2];
-  const OnnxAttribute word = ts_attr_text (program, "", kind->activation != NULL ? kind->activation : "");
-  for (guint i = 0; i < 2; i++)
-    words[i] = word.text;
-  const OnnxAttribute attributes[3] = { ts_attr_text (program, "direction", directions == 2 ? "bidirectional" : "forward"),
+  const OnnxText word = ts_attr_text ("", kind->activation != NULL ? kind->activation : "").text, words[2] = { word, word };
+  const OnnxAttribute attributes[3] = { ts_attr_text ("direction", directions == 2 ? "bidirectional" : "forward"),
                                         ts_attr_int ("linear_before_reset", 1),
                                         { .name = "activations", .texts = words, .n_texts = kind->activation != NULL ? directions : 0 } };
   OnnxValue *const inputs[7] = { x,

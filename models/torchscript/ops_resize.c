@@ -64,9 +64,9 @@ resized (TsProgram *program, TsValue input, const gint64 *size, const gfloat *fa
   const gboolean antialias = g_str_has_suffix (program->op, "_aa");
   const OnnxAttribute attributes[6] = { ts_attr_int ("antialias", antialias),
                                         ts_attr_int ("exclude_outside", antialias),
-                                        ts_attr_text (program, "mode", mode),
-                                        ts_attr_text (program, "coordinate_transformation_mode", coordinates),
-                                        ts_attr_text (program, "nearest_mode", nearest),
+                                        ts_attr_text ("mode", mode),
+                                        ts_attr_text ("coordinate_transformation_mode", coordinates),
+                                        ts_attr_text ("nearest_mode", nearest),
                                         ts_attr_float ("cubic_coeff_a", antialias ? -0.5 : -0.75) };
   OnnxValue *const inputs[4] = { x, NULL, factors != NULL ? ts_constant_floats (program, scales, x->rank) : NULL,
                                  factors == NULL ? ts_constant_ints (program, sizes, x->rank) : NULL };
@@ -146,7 +146,7 @@ padded (TsProgram *program, TsValue input, TsValue list, const char *mode, TsVal
     pads[x->rank - 1 - i] = amounts[2 * i];
     pads[2 * x->rank - 1 - i] = amounts[2 * i + 1];
   }
-  const OnnxAttribute attribute = ts_attr_text (program, "mode", mode);
+  const OnnxAttribute attribute = ts_attr_text ("mode", mode);
   const TsDtype dtype = input.tensor->dtype;
   OnnxValue *const inputs[3] = { x, ts_constant_ints (program, pads, 2 * x->rank),
                                  value.kind != TS_NONE && ts_to_float (program, value) != 0 ? ts_scalar (program, value, dtype) : NULL };
@@ -185,8 +185,7 @@ grid_sampler (TsProgram *program, const TsCall *call)
   const gint64 mode = ts_to_int (program, call->args[2]), border = ts_to_int (program, call->args[3]);
   if (ts_failed (program) || mode < 0 || mode > 2 || border < 0 || border > 2)
     return ts_refuse (program, SL_ERROR_FORMAT, "an unknown mode");
-  const OnnxAttribute attributes[3] = { ts_attr_text (program, "mode", modes[mode]),
-                                        ts_attr_text (program, "padding_mode", borders[border]),
+  const OnnxAttribute attributes[3] = { ts_attr_text ("mode", modes[mode]), ts_attr_text ("padding_mode", borders[border]),
                                         ts_attr_int ("align_corners", ts_truth (program, call->args[4])) };
   OnnxValue *const inputs[2] = { ts_read (program, call->args[0]), ts_read (program, call->args[1]) };
   return ts_new (program, ts_onnx (program, "GridSample", inputs, 2, attributes, 3), TS_FLOAT32);

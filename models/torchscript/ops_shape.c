@@ -496,8 +496,7 @@ static TsValue
 pixel_shuffle (TsProgram *program, const TsCall *call)
 {
   OnnxValue *x = ts_read (program, call->args[0]);
-  const OnnxAttribute attributes[2] = { ts_attr_int ("blocksize", ts_to_int (program, call->args[1])),
-                                        ts_attr_text (program, "mode", "CRD") };
+  const OnnxAttribute attributes[2] = { ts_attr_int ("blocksize", ts_to_int (program, call->args[1])), ts_attr_text ("mode", "CRD") };
   return x == NULL ? ts_none () : like (program, ts_onnx (program, "DepthToSpace", &x, 1, attributes, 2), call->args[0]);
 }
 

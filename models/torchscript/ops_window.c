@@ -77,7 +77,7 @@ convolve (TsProgram *program, const Convolution *c)
   attributes[n++] = ts_attr_int ("group", ts_to_int (program, c->groups));
   if (c->padding.kind == TS_STRING) { /* the odd pixel behind */
     const gboolean same = strcmp (c->padding.text, "same") == 0;
-    attributes[n++] = ts_attr_text (program, "auto_pad", same ? "SAME_UPPER" : "VALID");
+    attributes[n++] = ts_attr_text ("auto_pad", same ? "SAME_UPPER" : "VALID");
   } else {
     spread (program, c->padding, spatial, padding);
     attributes[n++] = pads_attribute (program, padding, spatial);
@@ -355,7 +355,7 @@ windows (TsProgram *program, const TsCall *call)
   if (x == NULL || ts_failed (program))
     return ts_none ();
   const gint64 pads[8] = { 0, 0, padding[0], padding[1], 0, 0, padding[0], padding[1] }, axis = 2;
-  const OnnxAttribute mode = ts_attr_text (program, "mode", "constant"), join = ts_attr_int ("axis", axis);
+  const OnnxAttribute mode = ts_attr_text ("mode", "constant"), join = ts_attr_int ("axis", axis);
   x = ts_onnx (program, "Pad", (OnnxValue *[]){ x, ts_constant_ints (program, pads, 8) }, 2, &mode, 1);
   gint64 out[2] = { 0, 0 };
   for (guint i = 0; x != NULL && i < 2; i++)

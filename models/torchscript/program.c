@@ -21,16 +21,15 @@ void
 ts_program_init (TsProgram *program, TsHeap *heap, SlGraph *graph, TsReadCode read_code, gpointer archive)
 {
   *program = (TsProgram){ .heap = heap, .read_code = read_code, .archive = archive };
-  program->file.arena = heap->arena;
-  program->file.names = g_string_chunk_new (NAME_CHUNK);
-  program->file.opset = OPSET;
   program->scope.values = g_hash_table_new (sl_name_hash, g_str_equal);
   program->units = g_hash_table_new_full (sl_name_hash, g_str_equal, NULL, (GDestroyNotify) ts_unit_free);
   program->ops = ts_ops_new ();
   program->views = g_hash_table_new (NULL, NULL);
-  program->onnx.file = &program->file;
   program->onnx.graph = graph;
   program->onnx.arena = sl_graph_arena (graph);
+  program->onnx.scratch = heap->arena;
+  program->onnx.names = g_string_chunk_new (NAME_CHUNK);
+  program->onnx.opset = OPSET;
   program->onnx.scope = &program->scope;
   program->onnx.is_foreign = TRUE;
   program->onnx.open = g_hash_table_new (NULL, NULL);
@@ -40,7 +39,7 @@ void
 ts_program_clear (TsProgram *program)
 {
   g_clear_error (&program->onnx.error);
-  g_string_chunk_free (program->file.names);
+  g_string_chunk_free (program->onnx.names);
   g_hash_table_unref (program->scope.values);
   g_hash_table_unref (program->units);
   g_hash_table_unref (program->ops);

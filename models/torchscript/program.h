@@ -9,7 +9,7 @@
 #ifndef SL_MODELS_TORCHSCRIPT_PROGRAM_H
 #define SL_MODELS_TORCHSCRIPT_PROGRAM_H
 
-#include "models/onnx/build.h"
+#include "models/lower/build.h"
 #include "models/torchscript/ast.h"
 #include "models/torchscript/value.h"
 
@@ -37,7 +37,6 @@ typedef struct
 {
   TsHeap *heap;
   Onnx onnx;
-  OnnxFile file;
   OnnxScope scope;
   const TsList *constants;
   TsReadCode read_code;

@@ -11,7 +11,7 @@
 
 #include "core/graph/arena.h"
 #include "core/graph/tensor.h"
-#include "models/onnx/build.h"
+#include "models/lower/build.h"
 #include "sightline/error.h"
 
 G_BEGIN_DECLS

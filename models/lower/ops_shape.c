@@ -2,32 +2,7 @@
 /* Shapes: what asks for them, what changes them, and constants made of them. */
 #include <string.h>
 
-#include "models/onnx/build.h"
-#include "models/onnx/ops.h"
-
-void
-onnx_constant_op (Onnx *o)
-{
-  const OnnxAttribute *a = NULL;
-  if ((a = onnx_attribute (o, "value")) != NULL && a->tensor.pb != NULL) {
-    onnx_set_value (o, 0, onnx_read_constant (o, a->tensor, o->node->n_outputs > 0 ? o->node->outputs[0] : ""));
-  } else if ((a = onnx_attribute (o, "value_float")) != NULL) {
-    onnx_set (o, 0, onnx_float (o, a->f), FALSE);
-  } else if ((a = onnx_attribute (o, "value_int")) != NULL) {
-    onnx_set (o, 0, onnx_int_scalar (o, (gint32) CLAMP (a->i, G_MININT32, G_MAXINT32)), FALSE);
-  } else if ((a = onnx_attribute (o, "value_floats")) != NULL && a->n_floats > 0) {
-    onnx_set (o, 0, onnx_constant (o, SL_DTYPE_F32, 1, (const gint32[]){ (gint32) a->n_floats }, a->floats), FALSE);
-  } else if ((a = onnx_attribute (o, "value_ints")) != NULL && a->n_ints > 0) {
-    g_autofree gint32 *values = g_new (gint32, a->n_ints);
-    for (guint i = 0; i < a->n_ints; i++)
-      values[i] = (gint32) CLAMP (a->ints[i], G_MININT32, G_MAXINT32);
-    onnx_set (o, 0, onnx_ints_constant (o, values, a->n_ints), FALSE);
-  } else {
-    onnx_fail (o, SL_ERROR_UNSUPPORTED, "%s; expected value, value_float, value_int, value_floats or value_ints",
-               onnx_attribute (o, "sparse_value") != NULL ? "attribute sparse_value is not supported: export the model with dense constants"
-                                                          : "it has no value that is supported");
-  }
-}
+#include "models/lower/ops.h"
 
 void
 onnx_shape (Onnx *o)
@@ -314,51 +289,6 @@ onnx_tile (Onnx *o)
   onnx_set (o, 0,
             onnx_emit (o, SL_OP_TILE, (const gint32[]){ input, onnx_ints_constant (o, repeats, n) }, 2, NULL, onnx_tensor_type (o, input)),
             FALSE);
-}
-
-void
-onnx_constant_of_shape (Onnx *o)
-{
-  const OnnxAttribute *attribute = onnx_attribute (o, "value");
-  gint32 dims[SL_MAX_RANK], value = -1;
-  guint rank = 0;
-  if (!onnx_input_ints (o, 0, "shape", dims, SL_MAX_RANK, &rank) || o->error != NULL)
-    return;
-  for (guint i = 0; i < rank; i++)
-    if (dims[i] == 0) {
-      onnx_set_value (o, 0, onnx_value_empty (o, rank, dims));
-      return;
-    }
-  if (attribute != NULL && attribute->tensor.pb != NULL)
-    value = onnx_plain (o, onnx_read_constant (o, attribute->tensor, "value"));
-  else
-    value = onnx_float (o, 0);
-  if (o->error == NULL && rank == 0)
-    onnx_set (o, 0, onnx_reshape (o, value, NULL, 0), FALSE);
-  else
-    onnx_set (
-      o, 0, onnx_emit (o, SL_OP_FILL, (const gint32[]){ onnx_ints_constant (o, dims, rank), value }, 2, NULL, onnx_tensor_type (o, value)),
-      FALSE);
-}
-
-/* Ones on a diagonal, in the shape of the input. */
-void
-onnx_eye_like (Onnx *o)
-{
-  const OnnxValue *x = onnx_required (o, 0);
-  const gint64 k = CLAMP (onnx_attr_int (o, "k", 0), -MAX_DIAGONAL, MAX_DIAGONAL), to = onnx_attr_int (o, "dtype", 0);
-  const SlDtype dtype = to > 0 && to < 64 ? onnx_ir_type ((guint) to) : onnx_dtype (o, x);
-  if (o->error != NULL)
-    return;
-  if (x->rank != 2 || x->empty || dtype == SL_DTYPE_INVALID) {
-    onnx_fail (o, SL_ERROR_SHAPE,
-               "its input has %u dimensions, and attribute dtype is %" G_GINT64_FORMAT "; expected a matrix and a type of numbers", x->rank,
-               to);
-    return;
-  }
-  const gint32 columns = onnx_count (o, 0, x->dims[1]),
-               rows = onnx_reshape (o, onnx_count (o, k, k + x->dims[0]), (const gint32[]){ x->dims[0], 1 }, 2);
-  onnx_set (o, 0, onnx_cast (o, onnx_emit (o, SL_OP_EQUAL, (const gint32[]){ columns, rows }, 2, NULL, SL_DTYPE_BOOL), dtype), FALSE);
 }
 
 void

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Nodes and constants of the graph being built, settled one by one. */
-#include "models/onnx/build.h"
+#include "models/lower/build.h"
 
 #include <string.h>
 
@@ -26,7 +26,7 @@ onnx_fail (Onnx *o, SlError code, const char *format, ...)
     g_set_error (&o->error, SL_ERROR, code, "%s", text);
   else
     g_set_error (&o->error, SL_ERROR, code, "node %u %s '%s' (opset %" G_GINT64_FORMAT "): %s", node->index, node->op,
-                 node->name[0] != '\0' || node->n_outputs == 0 ? node->name : node->outputs[0], o->file->opset, text);
+                 node->name[0] != '\0' || node->n_outputs == 0 ? node->name : node->outputs[0], o->opset, text);
   return -1;
 }
 
@@ -61,7 +61,7 @@ current_name (Onnx *o)
   for (char *p = name; *p != '\0'; p++)
     if (g_ascii_iscntrl (*p))
       *p = '?';
-  return g_string_chunk_insert_const (o->file->names, name);
+  return g_string_chunk_insert_const (o->names, name);
 }
 
 gint32
@@ -320,6 +320,18 @@ onnx_float_like (Onnx *o, gint32 like, gfloat value)
   const SlDtype dtype = onnx_tensor_type (o, like);
   const gint32 constant = onnx_float (o, value);
   return dtype == SL_DTYPE_F32 ? constant : onnx_cast (o, constant, dtype);
+}
+
+gint32
+onnx_unsigned (Onnx *o, gint32 tensor)
+{
+  const SlTensor t = *onnx_t (o, tensor);
+  if (o->error != NULL || t.dtype != SL_DTYPE_I8 || t.quant.count != 1)
+    return tensor;
+  gint32 *zero = sl_arena_memdup (o->arena, t.quant.zero_point, sizeof zero[0]);
+  zero[0] += 128;
+  const SlQuant quant = { .count = 1, .scale = t.quant.scale, .zero_point = zero };
+  return onnx_settled (o, SL_OP_QUANTIZE, &tensor, 1, NULL, &(SlTensor){ .dtype = SL_DTYPE_U8, .quant = quant });
 }
 
 static gboolean

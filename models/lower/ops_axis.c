@@ -3,8 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "models/onnx/build.h"
-#include "models/onnx/ops.h"
+#include "models/lower/ops.h"
 
 void
 onnx_concat (Onnx *o)
@@ -207,7 +206,7 @@ pad_value (Onnx *o)
   gfloat value = 0;
   gint32 whole = 0;
   guint n = 0;
-  if (o->file->opset < 11)
+  if (o->opset < 11)
     return onnx_attr_float (o, "value", 0);
   OnnxValue *input = onnx_input (o, 2);
   if (input == NULL || input->empty)
@@ -260,7 +259,7 @@ onnx_pad_op (Onnx *o)
   gint32 pads[2 * SL_MAX_RANK], axes[SL_MAX_RANK], amounts[2 * SL_MAX_RANK] = { 0 };
   guint n = 0, n_axes = 0;
   gboolean last = FALSE;
-  if (!onnx_list (o, o->file->opset < 2 ? "paddings" : "pads", 1, 11, pads, 2 * SL_MAX_RANK, &n) && o->error == NULL)
+  if (!onnx_list (o, o->opset < 2 ? "paddings" : "pads", 1, 11, pads, 2 * SL_MAX_RANK, &n) && o->error == NULL)
     onnx_fail (o, SL_ERROR_FORMAT, "its pads are missing");
   onnx_input_ints (o, 3, "axes", axes, SL_MAX_RANK, &n_axes);
   gint32 input = onnx_any (o, x, &last);
@@ -369,7 +368,7 @@ behind_sum (Onnx *o, gint32 x)
 static gint32
 reduce_as (Onnx *o, gint32 x, const gint32 *axes, guint n, gboolean keep)
 {
-  const SlOpType type = onnx_current (o)->type;
+  const SlOpType type = o->row->type;
   if (onnx_tensor_type (o, x) == SL_DTYPE_BOOL)
     return onnx_cast (o, onnx_reduce (o, type, onnx_cast (o, x, SL_DTYPE_I32), axes, n, keep), SL_DTYPE_BOOL);
   if (strcmp (o->node->op, "ReduceLogSumExp") == 0) {
@@ -456,7 +455,7 @@ onnx_arg (Onnx *o)
   const gint32 stated = moved && axis != 1 ? onnx_plain (o, x) : input;
   const guint at = moved && axis == 1 ? x->rank - 1 : axis;
   const gint32 tensor = from_end ? turned (o, stated, at) : stated;
-  gint32 y = onnx_emit (o, onnx_current (o)->type, (const gint32[]){ tensor, onnx_int_scalar (o, (gint32) at) }, 2, NULL, SL_DTYPE_I32);
+  gint32 y = onnx_emit (o, o->row->type, (const gint32[]){ tensor, onnx_int_scalar (o, (gint32) at) }, 2, NULL, SL_DTYPE_I32);
   if (from_end)
     y = onnx_binary (o, SL_OP_SUB, onnx_int_scalar (o, x->dims[axis] - 1), y);
   memcpy (dims, x->dims, sizeof dims);
@@ -483,7 +482,7 @@ onnx_top_k (Onnx *o)
   const SlOpParams params = { .topk = { .unstable = o->is_foreign && onnx_attr_int (o, "unstable", 0) != 0 } };
   gint32 k = 0, outputs[2], order[SL_MAX_RANK];
   guint n = 0;
-  if (o->file->opset < 10)
+  if (o->opset < 10)
     k = (gint32) CLAMP (onnx_attr_int (o, "k", 0), 0, G_MAXINT32);
   else
     onnx_input_ints (o, 1, "k", &k, 1, &n);
@@ -529,7 +528,7 @@ hardmax (Onnx *o, gint32 x)
 static gint32
 softmax (Onnx *o, gint32 x)
 {
-  const SlOpType type = onnx_current (o)->type;
+  const SlOpType type = o->row->type;
   const SlOpParams params = { .softmax = { .beta = 1 } };
   return type == SL_OP_INVALID ? hardmax (o, x) : onnx_emit (o, type, &x, 1, &params, SL_DTYPE_F32);
 }
@@ -546,7 +545,7 @@ onnx_softmax (Onnx *o)
     onnx_fail (o, SL_ERROR_SHAPE, "its input is a scalar");
     return;
   }
-  const gboolean flat = o->file->opset < 13;
+  const gboolean flat = o->opset < 13;
   const guint axis = onnx_norm_axis (o, onnx_attr_int (o, "axis", flat ? 1 : -1), x->rank);
   guint behind = 0;
   for (guint i = axis + 1; i < x->rank; i++)
@@ -616,7 +615,7 @@ onnx_depth_to_space (Onnx *o)
   OnnxValue *x = onnx_required (o, 0);
   const gint32 b = (gint32) CLAMP (onnx_attr_int (o, "blocksize", 0), 0, G_MAXINT16);
   const SlOpParams params = { .block = { .size = b } };
-  const gboolean to_space = onnx_current (o)->type == SL_OP_DEPTH_TO_SPACE;
+  const gboolean to_space = o->row->type == SL_OP_DEPTH_TO_SPACE;
   gint32 input = onnx_last (o, x);
   if (o->error != NULL)
     return;
@@ -630,5 +629,5 @@ onnx_depth_to_space (Onnx *o)
     const gint32 whole[4] = { x->dims[0], x->dims[2], x->dims[3], x->dims[1] };
     input = onnx_reshape (o, onnx_transpose (o, onnx_reshape (o, input, apart, 5), order), whole, 4);
   }
-  onnx_set (o, 0, onnx_emit (o, onnx_current (o)->type, &input, 1, &params, onnx_tensor_type (o, input)), TRUE);
+  onnx_set (o, 0, onnx_emit (o, o->row->type, &input, 1, &params, onnx_tensor_type (o, input)), TRUE);
 }

@@ -7,8 +7,7 @@
 #include <string.h>
 
 #include "core/base/saturate.h"
-#include "models/onnx/build.h"
-#include "models/onnx/ops.h"
+#include "models/lower/ops.h"
 
 typedef struct
 {
@@ -325,7 +324,7 @@ void
 onnx_resize (Onnx *o)
 {
   OnnxValue *x = onnx_required (o, 0);
-  const gboolean old = o->file->opset < 11;
+  const gboolean old = o->opset < 11;
   gfloat scales[SL_MAX_RANK];
   gint32 sizes[SL_MAX_RANK], axes[SL_MAX_RANK];
   guint n_scales = 0, n_sizes = 0, n_axes = 0, n_roi = 0;

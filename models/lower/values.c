@@ -2,7 +2,7 @@
 /* Values and their two layouts, and what a node says: its inputs, outputs and attributes. */
 #include <string.h>
 
-#include "models/onnx/build.h"
+#include "models/lower/build.h"
 
 /* Bytes of a text attribute. */
 #define MAX_WORD 256
@@ -13,7 +13,7 @@ onnx_value_new (Onnx *o, gint32 tensor, gboolean last)
   const SlTensor *t = onnx_t (o, tensor);
   if (o->error != NULL || tensor < 0)
     return NULL;
-  OnnxValue *value = sl_arena_alloc (o->file->arena, sizeof *value);
+  OnnxValue *value = sl_arena_alloc (o->scratch, sizeof *value);
   last &= t->rank > 2;
   value->plain = last ? -1 : tensor;
   value->last = last ? tensor : -1;
@@ -27,7 +27,7 @@ onnx_value_new (Onnx *o, gint32 tensor, gboolean last)
 OnnxValue *
 onnx_value_empty (Onnx *o, guint rank, const gint32 *dims)
 {
-  OnnxValue *value = sl_arena_alloc (o->file->arena, sizeof *value);
+  OnnxValue *value = sl_arena_alloc (o->scratch, sizeof *value);
   *value = (OnnxValue){ .plain = -1, .last = -1, .codes = -1, .zero = -1, .rank = rank, .empty = TRUE };
   if (rank > 0)
     memcpy (value->dims, dims, rank * sizeof dims[0]);
@@ -148,6 +148,19 @@ onnx_data (Onnx *o, OnnxValue *value, gsize *elements)
   return onnx_t (o, onnx_plain (o, value))->data;
 }
 
+OnnxValue *
+onnx_lookup (Onnx *o, const char *name)
+{
+  for (OnnxScope *scope = o->scope; scope != NULL; scope = scope->outer) {
+    OnnxValue *value = g_hash_table_lookup (scope->values, name);
+    if (value == NULL && o->read_constant != NULL)
+      value = o->read_constant (o, scope, name);
+    if (value != NULL || o->error != NULL)
+      return value;
+  }
+  return NULL;
+}
+
 gboolean
 onnx_has_input (const Onnx *o, guint i)
 {
@@ -225,10 +238,10 @@ const char *
 onnx_attr_text (Onnx *o, const char *name, const char *fallback)
 {
   const OnnxAttribute *attribute = onnx_attribute (o, name);
-  const gsize size = attribute != NULL ? sl_pb_size (&attribute->text) : 0;
+  const gsize size = attribute != NULL ? attribute->text.size : 0;
   if (size > MAX_WORD)
     onnx_fail (o, SL_ERROR_FORMAT, "attribute '%s' has %" G_GSIZE_FORMAT " bytes; expected a word", name, size);
-  return size > 0 && size <= MAX_WORD ? onnx_text (o->file, &attribute->text) : fallback;
+  return size > 0 && size <= MAX_WORD ? g_string_chunk_insert_len (o->names, attribute->text.data, (gssize) size) : fallback;
 }
 
 guint
@@ -302,7 +315,7 @@ onnx_input_floats (Onnx *o, guint i, const char *what, gfloat *values, guint mos
 gboolean
 onnx_list (Onnx *o, const char *name, guint i, gint64 since, gint32 *values, guint most, guint *n)
 {
-  if (o->file->opset >= since || onnx_has_input (o, i))
+  if (o->opset >= since || onnx_has_input (o, i))
     return onnx_input_ints (o, i, name, values, most, n);
   return onnx_attr_ints (o, name, values, most, n);
 }

@@ -3,8 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "models/onnx/build.h"
-#include "models/onnx/ops.h"
+#include "models/lower/ops.h"
 
 gint32
 onnx_swap_last (Onnx *o, gint32 x)
@@ -137,7 +136,7 @@ standardise (Onnx *o, gint32 x, const gint32 *axes, guint n, gfloat epsilon, gin
 static gboolean
 takes_batch_statistics (const Onnx *o)
 {
-  return o->file->opset >= 14 ? onnx_attr_int (o, "training_mode", 0) != 0 : onnx_has_output (o, 1);
+  return o->opset >= 14 ? onnx_attr_int (o, "training_mode", 0) != 0 : onnx_has_output (o, 1);
 }
 
 static gint32

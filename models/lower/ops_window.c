@@ -3,8 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "models/onnx/build.h"
-#include "models/onnx/ops.h"
+#include "models/lower/ops.h"
 
 /** A window as the node states it, in two dimensions. */
 typedef struct
@@ -646,7 +645,7 @@ pool (Onnx *o, SlOpType op, gint32 x, const Window *w)
 gint32
 onnx_pool_of (Onnx *o, OnnxValue *x)
 {
-  const SlOpType op = onnx_current (o)->type;
+  const SlOpType op = o->row->type;
   const gboolean include = onnx_attr_int (o, "count_include_pad", 0) != 0;
   gint32 input = o->error == NULL ? picture (o, x) : -1, out[2];
   Window w = { 0 };
@@ -711,7 +710,7 @@ onnx_global_pool_of (Onnx *o, OnnxValue *x)
     return onnx_fail (o, SL_ERROR_SHAPE, "its input has fewer than 3 dimensions");
   for (guint i = 0; i + 2 < x->rank; i++)
     axes[i] = (gint32) i + 1;
-  return onnx_reduce (o, onnx_current (o)->type, onnx_last (o, x), axes, x->rank - 2, TRUE);
+  return onnx_reduce (o, o->row->type, onnx_last (o, x), axes, x->rank - 2, TRUE);
 }
 
 /* The root of a sum of powers. */

@@ -5,8 +5,7 @@
  */
 #include <string.h>
 
-#include "models/onnx/build.h"
-#include "models/onnx/ops.h"
+#include "models/lower/ops.h"
 
 /* Inputs. */
 enum
@@ -33,9 +32,9 @@ typedef struct
 } Layer;
 
 static gboolean
-has_text (SlPbMessage text, const char *word)
+has_text (OnnxText text, const char *word)
 {
-  return sl_pb_size (&text) == strlen (word) && memcmp (sl_pb_data (&text), word, strlen (word)) == 0;
+  return text.size == strlen (word) && memcmp (text.data, word, text.size) == 0;
 }
 
 /* Functions other than the usual ones are refused, but for RNN's Relu. */

@@ -3,8 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "models/onnx/build.h"
-#include "models/onnx/ops.h"
+#include "models/lower/ops.h"
 
 typedef gint32 (*Function) (Onnx *o, gint32 x);
 
@@ -33,7 +32,7 @@ onnx_unary_op (Onnx *o)
 {
   gboolean last = FALSE;
   const gint32 x = onnx_any (o, onnx_required (o, 0), &last);
-  onnx_set (o, 0, onnx_unary (o, onnx_current (o)->type, x), last);
+  onnx_set (o, 0, onnx_unary (o, o->row->type, x), last);
 }
 
 /* Dropout has a mask beside it, which nothing reads in a model for inference. */
@@ -269,7 +268,7 @@ clip_limit (Onnx *o, const char *name, guint i, gfloat fallback)
   gfloat value = fallback;
   gint32 whole = 0;
   guint n = 0;
-  if (o->file->opset < 11)
+  if (o->opset < 11)
     return onnx_attr_float (o, name, fallback);
   OnnxValue *input = onnx_input (o, i);
   if (input == NULL || input->empty)
@@ -303,49 +302,6 @@ void
 onnx_clip (Onnx *o)
 {
   map (o, clip);
-}
-
-/* float64 and float16 are float32 here, and whole numbers int32; what a file stores at its edges is another matter. */
-void
-onnx_cast_op (Onnx *o)
-{
-  const gint64 to = onnx_attr_int (o, "to", 0);
-  const SlDtype dtype = to > 0 && to < 64 ? onnx_ir_type ((guint) to) : SL_DTYPE_INVALID;
-  gboolean last = FALSE;
-  OnnxValue *value = onnx_required (o, 0);
-  if (dtype == SL_DTYPE_INVALID) {
-    onnx_fail (o, SL_ERROR_UNSUPPORTED, "attribute to is %s, which is not supported", onnx_type_name ((guint) CLAMP (to, 0, 64)));
-    return;
-  }
-  if (value != NULL && value->empty) {
-    onnx_set_value (o, 0, value);
-    return;
-  }
-  gint32 x = onnx_any (o, value, &last);
-  if (onnx_t (o, x)->dtype == SL_DTYPE_I8 && onnx_t (o, x)->quant.count == 1 && o->signed_codes) {
-    /* The file's codes are uint8; here they are int8, which only a type of more bits tells. */
-    if (dtype == SL_DTYPE_U8 || dtype == SL_DTYPE_I8) {
-      onnx_set_value (o, 0, value);
-      return;
-    }
-    x = onnx_unsigned (o, x);
-  }
-  onnx_set (o, 0, onnx_cast (o, x, dtype), last);
-}
-
-/* The type alone of the second input counts. */
-void
-onnx_cast_like (Onnx *o)
-{
-  const SlDtype dtype = onnx_dtype (o, onnx_required (o, 1));
-  OnnxValue *value = onnx_required (o, 0);
-  gboolean last = FALSE;
-  if (value != NULL && value->empty) {
-    onnx_set_value (o, 0, value);
-    return;
-  }
-  const gint32 x = onnx_any (o, value, &last);
-  onnx_set (o, 0, onnx_cast (o, x, dtype), last);
 }
 
 /* The layout and rank in which @n inputs broadcast. */
@@ -389,13 +345,13 @@ pair (Onnx *o, SlOpType op, SlDtype result)
 void
 onnx_binary_op (Onnx *o)
 {
-  pair (o, onnx_current (o)->type, SL_DTYPE_INVALID);
+  pair (o, o->row->type, SL_DTYPE_INVALID);
 }
 
 void
 onnx_compare (Onnx *o)
 {
-  pair (o, onnx_current (o)->type, SL_DTYPE_BOOL);
+  pair (o, o->row->type, SL_DTYPE_BOOL);
 }
 
 void
@@ -481,7 +437,7 @@ onnx_variadic (Onnx *o)
   const guint rank = common_rank (o, values, n, &last);
   gint32 x = onnx_operand (o, values[0], rank, last);
   for (guint i = 1; i < n; i++)
-    x = onnx_binary (o, onnx_current (o)->type, x, onnx_operand (o, values[i], rank, last));
+    x = onnx_binary (o, o->row->type, x, onnx_operand (o, values[i], rank, last));
   if (strcmp (o->node->op, "Mean") == 0)
     x = times (o, x, 1 / (gfloat) n);
   onnx_set (o, 0, x, last);

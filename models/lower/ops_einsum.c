@@ -6,8 +6,7 @@
  */
 #include <string.h>
 
-#include "models/onnx/build.h"
-#include "models/onnx/ops.h"
+#include "models/lower/ops.h"
 
 /** A tensor, and a label for each of its dimensions. */
 typedef struct

@@ -7,8 +7,7 @@
 #include <float.h>
 #include <math.h>
 
-#include "models/onnx/build.h"
-#include "models/onnx/ops.h"
+#include "models/lower/ops.h"
 
 /* Elements of a mask that is made while loading. */
 #define MAX_MASK (1 << 24)

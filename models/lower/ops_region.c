@@ -2,8 +2,7 @@
 /* Places in pictures: what samples them, and what chooses among boxes. */
 #include <math.h>
 
-#include "models/onnx/build.h"
-#include "models/onnx/ops.h"
+#include "models/lower/ops.h"
 
 /* Modes have other names before opset 20, when volumes came. */
 void
@@ -14,7 +13,7 @@ onnx_grid_sample (Onnx *o)
   static const char *const borders[] = { "zeros", "border", "reflection", NULL };
   static const SlSampleMode sample[] = { SL_SAMPLE_LINEAR, SL_SAMPLE_NEAREST, SL_SAMPLE_CUBIC };
   static const SlBorder outside[] = { SL_BORDER_ZERO, SL_BORDER_EDGE, SL_BORDER_MIRROR };
-  const gboolean old = o->file->opset < 20 || o->node->domain[0] != '\0';
+  const gboolean old = o->opset < 20 || o->node->domain[0] != '\0';
   OnnxValue *x = onnx_required (o, 0), *grid = onnx_required (o, 1);
   const SlOpParams params = { .grid_sample = { .mode = sample[onnx_attr_choice (o, "mode", old ? old_modes : modes)],
                                                .border = outside[onnx_attr_choice (o, "padding_mode", borders)],
@@ -108,7 +107,7 @@ onnx_roi_align (Onnx *o)
                                              .width = small (o, "output_width", 1, 1),
                                              .samples = small (o, "sampling_ratio", 0, 0),
                                              .scale = onnx_attr_float (o, "spatial_scale", 1),
-                                             .half_pixel = o->file->opset >= 16 && !whole,
+                                             .half_pixel = o->opset >= 16 && !whole,
                                              .top = onnx_attr_choice (o, "mode", modes) == 1 } };
   if (o->error == NULL && x->rank != 4)
     onnx_fail (o, SL_ERROR_SHAPE, "its input has %u dimensions; expected 4", x->rank);

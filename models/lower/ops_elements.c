@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Elements by their indices: read, written, or made of an index. Indices count along ONNX's dimensions, so all of it is in that order. */
-#include "models/onnx/build.h"
-#include "models/onnx/ops.h"
+#include "models/lower/ops.h"
 
 void
 onnx_gather_elements (Onnx *o)
@@ -21,7 +20,7 @@ onnx_scatter (Onnx *o)
 {
   static const char *const words[] = { "none", "add", "mul", "max", "min", NULL };
   static const SlScatter scatters[] = { SL_SCATTER_REPLACE, SL_SCATTER_ADD, SL_SCATTER_MUL, SL_SCATTER_MAX, SL_SCATTER_MIN };
-  const SlOpType op = onnx_current (o)->type;
+  const SlOpType op = o->row->type;
   OnnxValue *values[3] = { onnx_required (o, 0), onnx_required (o, 1), onnx_required (o, 2) };
   SlOpParams params = { .elements = { .scatter = scatters[onnx_attr_choice (o, "reduction", words)] } };
   gint32 inputs[3];

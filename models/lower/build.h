@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What converters of ONNX operators build with. Every node that they add is settled at once, so shapes are known and everything that
+ * What readers and their converters build a graph with. A format is lowered to operators as ONNX defines them, whose converters build the nodes.
+ * Nothing here knows a file. Every node that they add is settled at once, so shapes are known and everything that
  * follows from constants and shapes is a constant.
  *
  * Layout: ONNX has channels second, our kernels have them last. A value is held plain (ONNX's order), channels last (dimension 1 moved
@@ -8,19 +9,17 @@
  *
  * Errors stick: the first one is kept, every later call does nothing and gives -1 or NULL, so converters need not ask after each step.
  */
-#ifndef SL_MODELS_ONNX_BUILD_H
-#define SL_MODELS_ONNX_BUILD_H
+#ifndef SL_MODELS_LOWER_BUILD_H
+#define SL_MODELS_LOWER_BUILD_H
 
 #include "sightline/error.h"
 #include "core/graph/graph.h"
-#include "models/onnx/parse.h"
+#include "models/lower/node.h"
 
 G_BEGIN_DECLS
 
 /** More than any dimension; diagonals beyond it are like this one. */
 #define MAX_DIAGONAL (1 << 30)
-/** Most looks at nodes while a file is converted. */
-#define ONNX_MAX_STEPS (8 * SL_MAX_NODES)
 
 /**
  * OnnxValue: what a name in the file stands for.
@@ -51,35 +50,44 @@ struct _OnnxValue
   OnnxValue **items;
 };
 
+typedef struct _Onnx Onnx;
+typedef struct _OnnxOp OnnxOp;
+
 /** Names of one graph; inner graphs see the outer ones' names. */
 typedef struct _OnnxScope OnnxScope;
 struct _OnnxScope
 {
-  OnnxScope *outer; /* (nullable) */
-  const OnnxGraph *graph;
-  GHashTable *values; /* name -> OnnxValue * */
+  OnnxScope *outer;       /* (nullable) */
+  const OnnxGraph *graph; /* (nullable): of an ONNX file */
+  GHashTable *values;     /* name -> OnnxValue * */
 };
 
-typedef struct
+/** OnnxReadConstant: (nullable): the constant called @name that the file of @scope holds. */
+typedef OnnxValue *(*OnnxReadConstant) (Onnx *o, const OnnxScope *scope, const char *name);
+/** OnnxFindOp: (nullable): the row of operator @op of @domain. */
+typedef const OnnxOp *(*OnnxFindOp) (const char *domain, const char *op);
+
+/** A graph being built. */
+struct _Onnx
 {
-  OnnxFile *file;
   SlGraph *graph;
-  SlArena *arena; /* the graph's */
+  SlArena *arena;                 /* the graph's */
+  SlArena *scratch;               /* freed when the model is loaded */
+  GStringChunk *names;            /* as long as @scratch */
+  gint64 opset;                   /* the version of ONNX's operators that the nodes mean */
+  gpointer reader;                /* (nullable): the state of the file's reader */
+  OnnxFindOp find_op;             /* (nullable): rows of the reader beside those that formats share */
+  OnnxReadConstant read_constant; /* (nullable): for names that are no values yet */
   OnnxScope *scope;
-  gboolean signed_codes;  /* uint8 activations become int8, because the weights are int8 */
   const OnnxNode *node;   /* being converted */
   const OnnxNode *caller; /* (nullable): the node of the file that is made of @node and others: errors name it */
+  const OnnxOp *row;      /* of @node */
   gboolean is_foreign;    /* the nodes stand for another format's operators, whose reader says where a problem is */
-  char *folder;           /* of the model file, for external data */
-  GHashTable *data_files; /* (nullable): what was read of that (models/data_file.h) */
-  gint32 height, width;   /* of a picture of open size, 0 = nothing states it */
   guint64 copied, may_copy, made;
-  guint64 granted; /* bytes beside @may_copy, for what packed codes become */
-  guint depth;
-  guint64 steps;    /* nodes looked at, those of loops each time */
+  guint64 granted;  /* bytes beside @may_copy, for what packed codes become */
   GHashTable *open; /* indices of tensors made of the rows of NonMaxSuppression or NonZero, of which those left open are -1 */
   GError *error;    /* (nullable): the first problem */
-} Onnx;
+};
 
 /* The graph. */
 
@@ -131,6 +139,8 @@ gint32 onnx_float (Onnx *o, gfloat value);
 gint32 onnx_float_like (Onnx *o, gint32 like, gfloat value);
 /** onnx_new_tensor: adds a tensor that is @like; without a name it gets that of the node being converted. */
 gint32 onnx_new_tensor (Onnx *o, const SlTensor *like);
+/** onnx_unsigned: int8 codes as the uint8 ones that they were. */
+gint32 onnx_unsigned (Onnx *o, gint32 tensor);
 
 /* Values. */
 
@@ -185,35 +195,28 @@ SlTensor *onnx_change_tensor (Onnx *o, gint32 index);
 /** onnx_own_output: what stands for output @tensor of the model: a copy where it is a constant, one of @inputs or one of @outputs, too. */
 gint32 onnx_own_output (Onnx *o, gint32 tensor, const gint32 *inputs, guint n_inputs, const gint32 *outputs, guint n_outputs);
 
-/* The other files. */
-
-/** onnx_read_constant: a TensorProto as a value. int64 and float64 become int32 and float32, float16 becomes float32. */
-OnnxValue *onnx_read_constant (Onnx *o, SlPbMessage tensor, const char *name);
-/** onnx_ir_type: the type in the graph of an ONNX element type, SL_DTYPE_INVALID for one that is not supported. */
-SlDtype onnx_ir_type (guint type);
-/** onnx_file_type: the type of a tensor at the model's edge. */
-SlDtype onnx_file_type (guint type);
 /** onnx_lookup: (nullable): what @name stands for here. */
 OnnxValue *onnx_lookup (Onnx *o, const char *name);
-/** onnx_run_graph: converts the nodes of @o->scope's graph. */
-gboolean onnx_run_graph (Onnx *o);
 
-/** A converter: one row of the table. */
-typedef struct
+/* Rows of operators (table.c). */
+
+/** A converter: one row of a table. */
+struct _OnnxOp
 {
   const char *op;
   void (*convert) (Onnx *o); /* (nullable): left out of this build */
   SlOpType type;             /* for converters of many operators */
-} OnnxOp;
+};
 
 /** onnx_convert: the current node by its row, which there is. */
 void onnx_convert (Onnx *o);
 /** onnx_call: (nullable): what operator @op of ONNX's own domain gives, for operators that are made of others. NULL among @inputs = omitted; errors name
  *  the node being converted. */
 OnnxValue *onnx_call (Onnx *o, const char *op, OnnxValue *const *inputs, guint n, const OnnxAttribute *attributes, guint n_attributes);
-/** onnx_op_find: (nullable). */
-const OnnxOp *onnx_op_find (const char *domain, const char *op);
-const OnnxOp *onnx_current (const Onnx *o);
+/** onnx_row: (nullable): the row of @op among @n rows sorted by name. */
+const OnnxOp *onnx_row (const OnnxOp *rows, gsize n, const char *op);
+/** onnx_shared_op: (nullable): the row of an operator of ONNX's own domain that every format may be lowered to. */
+const OnnxOp *onnx_shared_op (const char *op);
 
 G_END_DECLS
 

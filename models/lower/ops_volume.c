@@ -5,8 +5,7 @@
  */
 #include <string.h>
 
-#include "models/onnx/build.h"
-#include "models/onnx/ops.h"
+#include "models/lower/ops.h"
 
 #define MAX_ATTRIBUTES 16
 /* Planes of a kernel: each is a convolution. */
