@@ -22,7 +22,7 @@ G_BEGIN_DECLS
 #define MAX_DIAGONAL (1 << 30)
 
 /**
- * OnnxValue: what a name in the file stands for.
+ * LowerValue: what a name in the file stands for.
  * @plain, @last: tensors of the graph, -1 = not made yet; both -1 for a value without elements
  * @codes: of a constant that the file holds quantised: its codes, plain; @plain is then what they stand for
  * @zero: of what DynamicQuantizeLinear makes, less its zero point: that
@@ -34,8 +34,8 @@ G_BEGIN_DECLS
  * @is_missing: of an optional value: it is not there
  * @is_list: it stands for the sequence @items, and has no elements itself
  */
-typedef struct _OnnxValue OnnxValue;
-struct _OnnxValue
+typedef struct _LowerValue LowerValue;
+struct _LowerValue
 {
   gint32 plain, last, codes, zero;
   guint type;
@@ -43,46 +43,46 @@ struct _OnnxValue
   guint rank;
   gint32 dims[SL_MAX_RANK];
   gboolean empty, is_list, is_missing;
-  OnnxValue *split;
+  LowerValue *split;
   gint32 parts;
   gboolean exchanged;
   guint n_items;
-  OnnxValue **items;
+  LowerValue **items;
 };
 
-typedef struct _Onnx Onnx;
-typedef struct _OnnxOp OnnxOp;
+typedef struct _Lower Lower;
+typedef struct _LowerOp LowerOp;
 
 /** Names of one graph; inner graphs see the outer ones' names. */
-typedef struct _OnnxScope OnnxScope;
-struct _OnnxScope
+typedef struct _LowerScope LowerScope;
+struct _LowerScope
 {
-  OnnxScope *outer;       /* (nullable) */
+  LowerScope *outer;      /* (nullable) */
   const OnnxGraph *graph; /* (nullable): of an ONNX file */
-  GHashTable *values;     /* name -> OnnxValue * */
+  GHashTable *values;     /* name -> LowerValue * */
 };
 
-/** OnnxReadConstant: (nullable): the constant called @name that the file of @scope holds. */
-typedef OnnxValue *(*OnnxReadConstant) (Onnx *o, const OnnxScope *scope, const char *name);
-/** OnnxFindOp: (nullable): the row of operator @op of @domain. */
-typedef const OnnxOp *(*OnnxFindOp) (const char *domain, const char *op);
+/** LowerReadConstant: (nullable): the constant called @name that the file of @scope holds. */
+typedef LowerValue *(*LowerReadConstant) (Lower *o, const LowerScope *scope, const char *name);
+/** LowerFindOp: (nullable): the row of operator @op of @domain. */
+typedef const LowerOp *(*LowerFindOp) (const char *domain, const char *op);
 
 /** A graph being built. */
-struct _Onnx
+struct _Lower
 {
   SlGraph *graph;
-  SlArena *arena;                 /* the graph's */
-  SlArena *scratch;               /* freed when the model is loaded */
-  GStringChunk *names;            /* as long as @scratch */
-  gint64 opset;                   /* the version of ONNX's operators that the nodes mean */
-  gpointer reader;                /* (nullable): the state of the file's reader */
-  OnnxFindOp find_op;             /* (nullable): rows of the reader beside those that formats share */
-  OnnxReadConstant read_constant; /* (nullable): for names that are no values yet */
-  OnnxScope *scope;
-  const OnnxNode *node;   /* being converted */
-  const OnnxNode *caller; /* (nullable): the node of the file that is made of @node and others: errors name it */
-  const OnnxOp *row;      /* of @node */
-  gboolean is_foreign;    /* the nodes stand for another format's operators, whose reader says where a problem is */
+  SlArena *arena;                  /* the graph's */
+  SlArena *scratch;                /* freed when the model is loaded */
+  GStringChunk *names;             /* as long as @scratch */
+  gint64 opset;                    /* the version of ONNX's operators that the nodes mean */
+  gpointer reader;                 /* (nullable): the state of the file's reader */
+  LowerFindOp find_op;             /* (nullable): rows of the reader beside those that formats share */
+  LowerReadConstant read_constant; /* (nullable): for names that are no values yet */
+  LowerScope *scope;
+  const LowerNode *node;   /* being converted */
+  const LowerNode *caller; /* (nullable): the node of the file that is made of @node and others: errors name it */
+  const LowerOp *row;      /* of @node */
+  gboolean is_foreign;     /* the nodes stand for another format's operators, whose reader says where a problem is */
   guint64 copied, may_copy, made;
   guint64 granted;  /* bytes beside @may_copy, for what packed codes become */
   GHashTable *open; /* indices of tensors made of the rows of NonMaxSuppression or NonZero, of which those left open are -1 */
@@ -91,132 +91,132 @@ struct _Onnx
 
 /* The graph. */
 
-/** onnx_times: @a * @b; the greatest number where that does not fit, to which nothing can be reshaped. */
+/** lower_times: @a * @b; the greatest number where that does not fit, to which nothing can be reshaped. */
 static inline gint32
-onnx_times (gint32 a, gint32 b)
+lower_times (gint32 a, gint32 b)
 {
   return (gint32) MIN ((gint64) a * b, G_MAXINT32);
 }
 
-/** onnx_fail: "node 12 Conv 'name' (opset 13): ..."; returns -1. */
-gint32 onnx_fail (Onnx *o, SlError code, const char *format, ...) G_GNUC_PRINTF (3, 4);
-/** onnx_t: (transfer none): tensor @index of the graph, until another is added; a scalar float once there was an error. */
-const SlTensor *onnx_t (const Onnx *o, gint32 index);
-/** onnx_tensor_type: of tensor @index; for arguments beside calls that add tensors, which move them. */
-SlDtype onnx_tensor_type (const Onnx *o, gint32 index);
-/** onnx_emit: adds a node of one output of @dtype and gives that; -1 among @inputs = omitted. */
-gint32 onnx_emit (Onnx *o, SlOpType op, const gint32 *inputs, guint n, const SlOpParams *params, SlDtype dtype);
-/** onnx_emit_all: the same of several outputs, written to @outputs; FALSE after an error. */
-gboolean onnx_emit_all (Onnx *o, SlOpType op, const gint32 *inputs, guint n, const SlOpParams *params, const SlDtype *dtypes,
-                        gint32 *outputs, guint n_outputs);
-/** onnx_is_open: whether negative numbers of tensor @index are rows that NonMaxSuppression or NonZero left open, moved or not. */
-gboolean onnx_is_open (const Onnx *o, gint32 index);
-/** onnx_unary, onnx_binary: a node whose output has the first input's type. */
-gint32 onnx_unary (Onnx *o, SlOpType op, gint32 input);
-gint32 onnx_binary (Onnx *o, SlOpType op, gint32 a, gint32 b);
-/** onnx_settled: adds a node of one output that is @like. */
-gint32 onnx_settled (Onnx *o, SlOpType op, const gint32 *inputs, guint n, const SlOpParams *params, const SlTensor *like);
-/** onnx_reshape: @dims may be NULL for a scalar. */
-gint32 onnx_reshape (Onnx *o, gint32 input, const gint32 *dims, guint rank);
-gint32 onnx_transpose (Onnx *o, gint32 input, const gint32 *order);
-gint32 onnx_cast (Onnx *o, gint32 input, SlDtype dtype);
-gint32 onnx_reduce (Onnx *o, SlOpType op, gint32 input, const gint32 *axes, guint n, gboolean keep_dims);
-/** onnx_cut: elements @first up to @end along @axis. */
-gint32 onnx_cut (Onnx *o, gint32 input, guint axis, gint32 first, gint32 end);
-gint32 onnx_pad (Onnx *o, gint32 input, const gint32 *amounts, gfloat value);
-/** onnx_grant: codes that the file holds packed become @bytes. A file whose codes are read many times gets no more for that. */
-void onnx_grant (Onnx *o, guint64 bytes);
-/** onnx_may_make: whether constants of @bytes more may be made of what a file says in a few bytes; an error else. */
-gboolean onnx_may_make (Onnx *o, guint64 bytes);
-/** onnx_constant: a tensor of @data, which is copied. */
-gint32 onnx_constant (Onnx *o, SlDtype dtype, guint rank, const gint32 *dims, const void *data);
-gint32 onnx_ints_constant (Onnx *o, const gint32 *values, guint n);
-gint32 onnx_int_scalar (Onnx *o, gint32 value);
-/** onnx_count: @first, @first + 1, ... @end - 1, int32; computed in the graph, so that a large one takes no memory now. */
-gint32 onnx_count (Onnx *o, gint64 first, gint64 end);
-gint32 onnx_float (Onnx *o, gfloat value);
-/** onnx_float_like: @value as a constant of the type of @like, float32 or int32. */
-gint32 onnx_float_like (Onnx *o, gint32 like, gfloat value);
-/** onnx_new_tensor: adds a tensor that is @like; without a name it gets that of the node being converted. */
-gint32 onnx_new_tensor (Onnx *o, const SlTensor *like);
-/** onnx_unsigned: int8 codes as the uint8 ones that they were. */
-gint32 onnx_unsigned (Onnx *o, gint32 tensor);
+/** lower_fail: "node 12 Conv 'name' (opset 13): ..."; returns -1. */
+gint32 lower_fail (Lower *o, SlError code, const char *format, ...) G_GNUC_PRINTF (3, 4);
+/** lower_t: (transfer none): tensor @index of the graph, until another is added; a scalar float once there was an error. */
+const SlTensor *lower_t (const Lower *o, gint32 index);
+/** lower_tensor_type: of tensor @index; for arguments beside calls that add tensors, which move them. */
+SlDtype lower_tensor_type (const Lower *o, gint32 index);
+/** lower_emit: adds a node of one output of @dtype and gives that; -1 among @inputs = omitted. */
+gint32 lower_emit (Lower *o, SlOpType op, const gint32 *inputs, guint n, const SlOpParams *params, SlDtype dtype);
+/** lower_emit_all: the same of several outputs, written to @outputs; FALSE after an error. */
+gboolean lower_emit_all (Lower *o, SlOpType op, const gint32 *inputs, guint n, const SlOpParams *params, const SlDtype *dtypes,
+                         gint32 *outputs, guint n_outputs);
+/** lower_is_open: whether negative numbers of tensor @index are rows that NonMaxSuppression or NonZero left open, moved or not. */
+gboolean lower_is_open (const Lower *o, gint32 index);
+/** lower_unary, lower_binary: a node whose output has the first input's type. */
+gint32 lower_unary (Lower *o, SlOpType op, gint32 input);
+gint32 lower_binary (Lower *o, SlOpType op, gint32 a, gint32 b);
+/** lower_settled: adds a node of one output that is @like. */
+gint32 lower_settled (Lower *o, SlOpType op, const gint32 *inputs, guint n, const SlOpParams *params, const SlTensor *like);
+/** lower_reshape: @dims may be NULL for a scalar. */
+gint32 lower_reshape (Lower *o, gint32 input, const gint32 *dims, guint rank);
+gint32 lower_transpose (Lower *o, gint32 input, const gint32 *order);
+gint32 lower_cast (Lower *o, gint32 input, SlDtype dtype);
+gint32 lower_reduce (Lower *o, SlOpType op, gint32 input, const gint32 *axes, guint n, gboolean keep_dims);
+/** lower_cut: elements @first up to @end along @axis. */
+gint32 lower_cut (Lower *o, gint32 input, guint axis, gint32 first, gint32 end);
+gint32 lower_pad (Lower *o, gint32 input, const gint32 *amounts, gfloat value);
+/** lower_grant: codes that the file holds packed become @bytes. A file whose codes are read many times gets no more for that. */
+void lower_grant (Lower *o, guint64 bytes);
+/** lower_may_make: whether constants of @bytes more may be made of what a file says in a few bytes; an error else. */
+gboolean lower_may_make (Lower *o, guint64 bytes);
+/** lower_constant: a tensor of @data, which is copied. */
+gint32 lower_constant (Lower *o, SlDtype dtype, guint rank, const gint32 *dims, const void *data);
+gint32 lower_ints_constant (Lower *o, const gint32 *values, guint n);
+gint32 lower_int_scalar (Lower *o, gint32 value);
+/** lower_count: @first, @first + 1, ... @end - 1, int32; computed in the graph, so that a large one takes no memory now. */
+gint32 lower_count (Lower *o, gint64 first, gint64 end);
+gint32 lower_float (Lower *o, gfloat value);
+/** lower_float_like: @value as a constant of the type of @like, float32 or int32. */
+gint32 lower_float_like (Lower *o, gint32 like, gfloat value);
+/** lower_new_tensor: adds a tensor that is @like; without a name it gets that of the node being converted. */
+gint32 lower_new_tensor (Lower *o, const SlTensor *like);
+/** lower_unsigned: int8 codes as the uint8 ones that they were. */
+gint32 lower_unsigned (Lower *o, gint32 tensor);
 
 /* Values. */
 
-gint32 onnx_plain (Onnx *o, OnnxValue *value);
-gint32 onnx_last (Onnx *o, OnnxValue *value);
-/** onnx_any: the form that exists; *@last tells which. */
-gint32 onnx_any (Onnx *o, OnnxValue *value, gboolean *last);
-/** onnx_is_last: whether @value exists channels last only. */
-gboolean onnx_is_last (const OnnxValue *value);
-/** onnx_axis: dimension @axis of ONNX's order in the other layout. */
-guint onnx_axis (guint axis, guint rank, gboolean last);
-/** onnx_operand: @value in the layout of a result of @rank dimensions, so that it broadcasts. */
-gint32 onnx_operand (Onnx *o, OnnxValue *value, guint rank, gboolean last);
-OnnxValue *onnx_value_new (Onnx *o, gint32 tensor, gboolean last);
-OnnxValue *onnx_value_empty (Onnx *o, guint rank, const gint32 *dims);
-SlDtype onnx_dtype (const Onnx *o, const OnnxValue *value);
-/** onnx_data: (nullable): the elements of a constant, in ONNX's order. */
-const void *onnx_data (Onnx *o, OnnxValue *value, gsize *elements);
-gsize onnx_elements (const OnnxValue *value);
+gint32 lower_plain (Lower *o, LowerValue *value);
+gint32 lower_last (Lower *o, LowerValue *value);
+/** lower_any: the form that exists; *@last tells which. */
+gint32 lower_any (Lower *o, LowerValue *value, gboolean *last);
+/** lower_is_last: whether @value exists channels last only. */
+gboolean lower_is_last (const LowerValue *value);
+/** lower_axis: dimension @axis of ONNX's order in the other layout. */
+guint lower_axis (guint axis, guint rank, gboolean last);
+/** lower_operand: @value in the layout of a result of @rank dimensions, so that it broadcasts. */
+gint32 lower_operand (Lower *o, LowerValue *value, guint rank, gboolean last);
+LowerValue *lower_value_new (Lower *o, gint32 tensor, gboolean last);
+LowerValue *lower_value_empty (Lower *o, guint rank, const gint32 *dims);
+SlDtype lower_dtype (const Lower *o, const LowerValue *value);
+/** lower_data: (nullable): the elements of a constant, in ONNX's order. */
+const void *lower_data (Lower *o, LowerValue *value, gsize *elements);
+gsize lower_elements (const LowerValue *value);
 
 /* The node being converted. */
 
-gboolean onnx_has_input (const Onnx *o, guint i);
-/** onnx_input: (nullable): NULL when it is omitted or unknown; the latter is an error. */
-OnnxValue *onnx_input (Onnx *o, guint i);
-/** onnx_required: the same; omitted is an error, too. */
-OnnxValue *onnx_required (Onnx *o, guint i);
-gboolean onnx_has_output (const Onnx *o, guint i);
-void onnx_set (Onnx *o, guint i, gint32 tensor, gboolean last);
-void onnx_set_value (Onnx *o, guint i, OnnxValue *value);
-const OnnxAttribute *onnx_attribute (const Onnx *o, const char *name);
-gint64 onnx_attr_int (const Onnx *o, const char *name, gint64 fallback);
-gfloat onnx_attr_float (const Onnx *o, const char *name, gfloat fallback);
-/** onnx_attr_text: (transfer none): a NUL-terminated string. */
-const char *onnx_attr_text (Onnx *o, const char *name, const char *fallback);
-/** onnx_attr_choice: which of @words, NULL-terminated, it is; the first where it is absent. */
-guint onnx_attr_choice (Onnx *o, const char *name, const char *const *words);
-/** onnx_attr_ints: FALSE when it is absent; more than @most and numbers beyond 32 bits are errors. */
-gboolean onnx_attr_ints (Onnx *o, const char *name, gint32 *values, guint most, guint *n);
-/** onnx_input_ints: the elements of a constant integer input; FALSE when it is omitted. */
-gboolean onnx_input_ints (Onnx *o, guint i, const char *what, gint32 *values, guint most, guint *n);
-/** onnx_input_floats: the same of floats. */
-gboolean onnx_input_floats (Onnx *o, guint i, const char *what, gfloat *values, guint most, guint *n);
-/** onnx_list: an attribute before opset @since, input @i from then on. */
-gboolean onnx_list (Onnx *o, const char *name, guint i, gint64 since, gint32 *values, guint most, guint *n);
-/** onnx_norm_axis: @axis within @rank, counted from the end when negative. */
-guint onnx_norm_axis (Onnx *o, gint64 axis, guint rank);
+gboolean lower_has_input (const Lower *o, guint i);
+/** lower_input: (nullable): NULL when it is omitted or unknown; the latter is an error. */
+LowerValue *lower_input (Lower *o, guint i);
+/** lower_required: the same; omitted is an error, too. */
+LowerValue *lower_required (Lower *o, guint i);
+gboolean lower_has_output (const Lower *o, guint i);
+void lower_set (Lower *o, guint i, gint32 tensor, gboolean last);
+void lower_set_value (Lower *o, guint i, LowerValue *value);
+const LowerAttribute *lower_attribute (const Lower *o, const char *name);
+gint64 lower_attr_int (const Lower *o, const char *name, gint64 fallback);
+gfloat lower_attr_float (const Lower *o, const char *name, gfloat fallback);
+/** lower_attr_text: (transfer none): a NUL-terminated string. */
+const char *lower_attr_text (Lower *o, const char *name, const char *fallback);
+/** lower_attr_choice: which of @words, NULL-terminated, it is; the first where it is absent. */
+guint lower_attr_choice (Lower *o, const char *name, const char *const *words);
+/** lower_attr_ints: FALSE when it is absent; more than @most and numbers beyond 32 bits are errors. */
+gboolean lower_attr_ints (Lower *o, const char *name, gint32 *values, guint most, guint *n);
+/** lower_input_ints: the elements of a constant integer input; FALSE when it is omitted. */
+gboolean lower_input_ints (Lower *o, guint i, const char *what, gint32 *values, guint most, guint *n);
+/** lower_input_floats: the same of floats. */
+gboolean lower_input_floats (Lower *o, guint i, const char *what, gfloat *values, guint most, guint *n);
+/** lower_list: an attribute before opset @since, input @i from then on. */
+gboolean lower_list (Lower *o, const char *name, guint i, gint64 since, gint32 *values, guint most, guint *n);
+/** lower_norm_axis: @axis within @rank, counted from the end when negative. */
+guint lower_norm_axis (Lower *o, gint64 axis, guint rank);
 
-/** onnx_change_tensor: (transfer none): tensor @index, to be completed before anything reads it. */
-SlTensor *onnx_change_tensor (Onnx *o, gint32 index);
+/** lower_change_tensor: (transfer none): tensor @index, to be completed before anything reads it. */
+SlTensor *lower_change_tensor (Lower *o, gint32 index);
 
-/** onnx_own_output: what stands for output @tensor of the model: a copy where it is a constant, one of @inputs or one of @outputs, too. */
-gint32 onnx_own_output (Onnx *o, gint32 tensor, const gint32 *inputs, guint n_inputs, const gint32 *outputs, guint n_outputs);
+/** lower_own_output: what stands for output @tensor of the model: a copy where it is a constant, one of @inputs or one of @outputs, too. */
+gint32 lower_own_output (Lower *o, gint32 tensor, const gint32 *inputs, guint n_inputs, const gint32 *outputs, guint n_outputs);
 
-/** onnx_lookup: (nullable): what @name stands for here. */
-OnnxValue *onnx_lookup (Onnx *o, const char *name);
+/** lower_lookup: (nullable): what @name stands for here. */
+LowerValue *lower_lookup (Lower *o, const char *name);
 
 /* Rows of operators (table.c). */
 
 /** A converter: one row of a table. */
-struct _OnnxOp
+struct _LowerOp
 {
   const char *op;
-  void (*convert) (Onnx *o); /* (nullable): left out of this build */
-  SlOpType type;             /* for converters of many operators */
+  void (*convert) (Lower *o); /* (nullable): left out of this build */
+  SlOpType type;              /* for converters of many operators */
 };
 
-/** onnx_convert: the current node by its row, which there is. */
-void onnx_convert (Onnx *o);
-/** onnx_call: (nullable): what operator @op of ONNX's own domain gives, for operators that are made of others. NULL among @inputs = omitted; errors name
+/** lower_convert: the current node by its row, which there is. */
+void lower_convert (Lower *o);
+/** lower_call: (nullable): what operator @op of ONNX's own domain gives, for operators that are made of others. NULL among @inputs = omitted; errors name
  *  the node being converted. */
-OnnxValue *onnx_call (Onnx *o, const char *op, OnnxValue *const *inputs, guint n, const OnnxAttribute *attributes, guint n_attributes);
-/** onnx_row: (nullable): the row of @op among @n rows sorted by name. */
-const OnnxOp *onnx_row (const OnnxOp *rows, gsize n, const char *op);
-/** onnx_shared_op: (nullable): the row of an operator of ONNX's own domain that every format may be lowered to. */
-const OnnxOp *onnx_shared_op (const char *op);
+LowerValue *lower_call (Lower *o, const char *op, LowerValue *const *inputs, guint n, const LowerAttribute *attributes, guint n_attributes);
+/** lower_row: (nullable): the row of @op among @n rows sorted by name. */
+const LowerOp *lower_row (const LowerOp *rows, gsize n, const char *op);
+/** lower_find_op: (nullable): the row of an operator of ONNX's own domain that every format may be lowered to. */
+const LowerOp *lower_find_op (const char *op);
 
 G_END_DECLS
 

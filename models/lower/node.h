@@ -18,7 +18,7 @@ typedef struct
 {
   const char *data;
   gsize size;
-} OnnxText;
+} LowerText;
 
 /** An attribute: the members that its file fills. */
 typedef struct
@@ -26,15 +26,15 @@ typedef struct
   const char *name;
   gint64 i;
   gfloat f;
-  OnnxText text;             /* a string */
+  LowerText text;            /* a string */
   const SlPbMessage *tensor; /* (nullable): a constant of an ONNX file */
   const OnnxGraph *graph;    /* (nullable): an inner graph of an ONNX file */
   const gint64 *ints;
   const gfloat *floats;
-  const OnnxText *texts; /* of a list of strings */
+  const LowerText *texts; /* of a list of strings */
   guint n_ints, n_floats, n_texts;
   gboolean is_reference; /* of a function's attribute */
-} OnnxAttribute;
+} LowerAttribute;
 
 /** @inputs, @outputs: names; "" = omitted. @index: position in its graph. */
 typedef struct
@@ -43,8 +43,8 @@ typedef struct
   guint index;
   guint n_inputs, n_outputs, n_attributes;
   const char **inputs, **outputs;
-  const OnnxAttribute *attributes;
-} OnnxNode;
+  const LowerAttribute *attributes;
+} LowerNode;
 
 G_END_DECLS
 

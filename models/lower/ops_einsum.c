@@ -94,7 +94,7 @@ imply_result (const Term *terms, guint n, gint dots, char *labels)
 
 /* The terms and the labels of the result; FALSE for an equation that does not fit them. */
 static gboolean
-read_equation (const Onnx *o, const char *equation, Term *terms, guint n, char *result)
+read_equation (const Lower *o, const char *equation, Term *terms, guint n, char *result)
 {
   g_autoptr (GString) text = g_string_new (NULL);
   gint dots = 0;
@@ -106,7 +106,7 @@ read_equation (const Onnx *o, const char *equation, Term *terms, guint n, char *
   if (g_strv_length (operands) != n)
     return FALSE;
   for (guint i = 0; i < n; i++)
-    if (!read_operand (operands[i], onnx_t (o, terms[i].tensor)->rank, terms[i].labels, &dots))
+    if (!read_operand (operands[i], lower_t (o, terms[i].tensor)->rank, terms[i].labels, &dots))
       return FALSE;
   if (sides[1] == NULL)
     return imply_result (terms, n, dots, result);
@@ -128,20 +128,20 @@ has_all (const Term *terms, guint n, const char *result)
 }
 
 static gint32
-ordered (Onnx *o, const Term *term, const char *order)
+ordered (Lower *o, const Term *term, const char *order)
 {
   gint32 places[SL_MAX_RANK];
   for (guint i = 0; order[i] != '\0'; i++)
     places[i] = (gint32) place_of (term->labels, order[i]);
-  return onnx_transpose (o, term->tensor, places);
+  return lower_transpose (o, term->tensor, places);
 }
 
 /* A label that stands twice in a term: the diagonal of both dimensions, which becomes the last one. */
 static void
-take_diagonal (Onnx *o, Term *term, guint first, guint second)
+take_diagonal (Lower *o, Term *term, guint first, guint second)
 {
   const guint rank = (guint) strlen (term->labels);
-  const SlTensor t = *onnx_t (o, term->tensor);
+  const SlTensor t = *lower_t (o, term->tensor);
   gint32 places[SL_MAX_RANK], dims[SL_MAX_RANK], begins[SL_MAX_RANK] = { 0 }, strides[SL_MAX_RANK];
   char labels[SL_MAX_RANK + 1] = "";
   guint n = 0;
@@ -149,12 +149,12 @@ take_diagonal (Onnx *o, Term *term, guint first, guint second)
     return;
   const gint32 size = t.dims[first];
   if (size > G_MAXINT16 && t.dims[second] == size) {
-    onnx_fail (o, SL_ERROR_LIMIT, "the diagonal of %d by %d elements is not supported; at most %d", size, size, G_MAXINT16);
+    lower_fail (o, SL_ERROR_LIMIT, "the diagonal of %d by %d elements is not supported; at most %d", size, size, G_MAXINT16);
     return;
   }
   if (t.dims[second] != size) {
-    onnx_fail (o, SL_ERROR_SHAPE, "label '%c' stands for dimensions of %d and %d; expected equal ones", term->labels[first], size,
-               t.dims[second]);
+    lower_fail (o, SL_ERROR_SHAPE, "label '%c' stands for dimensions of %d and %d; expected equal ones", term->labels[first], size,
+                t.dims[second]);
     return;
   }
   for (guint i = 0; i < rank; i++)
@@ -169,14 +169,15 @@ take_diagonal (Onnx *o, Term *term, guint first, guint second)
   places[n + 1] = (gint32) second;
   dims[n] = size * size;
   strides[n++] = size + 1;
-  const gint32 flat = onnx_reshape (o, onnx_transpose (o, term->tensor, places), dims, n);
-  const gint32 inputs[4] = { flat, onnx_ints_constant (o, begins, n), onnx_ints_constant (o, dims, n), onnx_ints_constant (o, strides, n) };
-  term->tensor = onnx_emit (o, SL_OP_STRIDED_SLICE, inputs, 4, &(SlOpParams){ 0 }, onnx_tensor_type (o, flat));
+  const gint32 flat = lower_reshape (o, lower_transpose (o, term->tensor, places), dims, n);
+  const gint32 inputs[4] = { flat, lower_ints_constant (o, begins, n), lower_ints_constant (o, dims, n),
+                             lower_ints_constant (o, strides, n) };
+  term->tensor = lower_emit (o, SL_OP_STRIDED_SLICE, inputs, 4, &(SlOpParams){ 0 }, lower_tensor_type (o, flat));
   memcpy (term->labels, labels, sizeof labels);
 }
 
 static void
-take_diagonals (Onnx *o, Term *term)
+take_diagonals (Lower *o, Term *term)
 {
   for (guint i = 0; term->labels[i] != '\0' && o->error == NULL;) {
     const char *again = strchr (term->labels + i + 1, term->labels[i]);
@@ -189,17 +190,17 @@ take_diagonals (Onnx *o, Term *term)
 
 /* Leaves out dimensions whose labels neither @needed nor @other has, summed, and those of one element where the other term has more. */
 static void
-leave_out (Onnx *o, Term *term, const Term *other, const char *needed)
+leave_out (Lower *o, Term *term, const Term *other, const char *needed)
 {
   gint32 axes[SL_MAX_RANK];
   char labels[SL_MAX_RANK + 1] = "";
   guint n = 0;
   for (guint i = 0; term->labels[i] != '\0' && o->error == NULL; i++) {
     const char label = term->labels[i], *there = other != NULL ? strchr (other->labels, label) : NULL;
-    const gint32 dim = onnx_t (o, term->tensor)->dims[i],
-                 more = there != NULL ? onnx_t (o, other->tensor)->dims[there - other->labels] : dim;
+    const gint32 dim = lower_t (o, term->tensor)->dims[i],
+                 more = there != NULL ? lower_t (o, other->tensor)->dims[there - other->labels] : dim;
     if (dim != more && dim != 1 && more != 1)
-      onnx_fail (o, SL_ERROR_SHAPE, "label '%c' stands for dimensions of %d and %d; expected equal ones", label, dim, more);
+      lower_fail (o, SL_ERROR_SHAPE, "label '%c' stands for dimensions of %d and %d; expected equal ones", label, dim, more);
     if ((there == NULL && strchr (needed, label) == NULL) || (dim == 1 && more > 1))
       axes[n++] = (gint32) i;
     else
@@ -207,7 +208,7 @@ leave_out (Onnx *o, Term *term, const Term *other, const char *needed)
   }
   if (o->error != NULL || n == 0)
     return;
-  term->tensor = onnx_reduce (o, SL_OP_SUM, term->tensor, axes, n, FALSE);
+  term->tensor = lower_reduce (o, SL_OP_SUM, term->tensor, axes, n, FALSE);
   memcpy (term->labels, labels, sizeof labels);
 }
 
@@ -233,31 +234,31 @@ span_of (const SlTensor *t, guint first, guint end)
 
 /* Both terms as one of the labels batch, left, right: a product of matrices, or of elements where nothing is summed. */
 static void
-join (Onnx *o, Term *a, const Term *b, const Labels *l)
+join (Lower *o, Term *a, const Term *b, const Labels *l)
 {
   g_autofree char *order_a = g_strconcat (l->batch, l->left, l->sum, NULL), *order_b = g_strconcat (l->batch, l->sum, l->right, NULL);
   g_autofree char *order = g_strconcat (l->batch, l->left, l->right, NULL);
   const guint nb = (guint) strlen (l->batch), nl = (guint) strlen (l->left), ns = (guint) strlen (l->sum), n = (guint) strlen (order);
   gint32 dims[SL_MAX_RANK];
   if (n > SL_MAX_RANK) {
-    onnx_fail (o, SL_ERROR_LIMIT, "its operands join to %u dimensions; at most %d are supported", n, SL_MAX_RANK);
+    lower_fail (o, SL_ERROR_LIMIT, "its operands join to %u dimensions; at most %d are supported", n, SL_MAX_RANK);
     return;
   }
   const gint32 x = ordered (o, a, order_a), w = ordered (o, b, order_b);
-  const SlTensor tx = *onnx_t (o, x), tw = *onnx_t (o, w);
+  const SlTensor tx = *lower_t (o, x), tw = *lower_t (o, w);
   if (o->error != NULL)
     return;
   const gint32 ma[3] = { span_of (&tx, 0, nb), span_of (&tx, nb, nb + nl), span_of (&tx, nb + nl, tx.rank) };
   const gint32 mb[3] = { span_of (&tw, 0, nb), span_of (&tw, nb, nb + ns), span_of (&tw, nb + ns, tw.rank) };
-  const gint32 left = onnx_reshape (o, x, ma, 3), right = nb > 0 ? onnx_reshape (o, w, mb, 3) : onnx_reshape (o, w, mb + 1, 2);
+  const gint32 left = lower_reshape (o, x, ma, 3), right = nb > 0 ? lower_reshape (o, w, mb, 3) : lower_reshape (o, w, mb + 1, 2);
   for (guint i = 0; i < n; i++)
     dims[i] = i < nb + nl ? tx.dims[i] : tw.dims[nb + ns + i - nb - nl];
-  a->tensor = onnx_reshape (o, ns > 0 ? onnx_product (o, left, right) : onnx_binary (o, SL_OP_MUL, left, right), dims, n);
+  a->tensor = lower_reshape (o, ns > 0 ? lower_product (o, left, right) : lower_binary (o, SL_OP_MUL, left, right), dims, n);
   memcpy (a->labels, order, n + 1);
 }
 
 static gint32
-einsum (Onnx *o, Term *terms, guint n, const char *result)
+einsum (Lower *o, Term *terms, guint n, const char *result)
 {
   Labels labels;
   for (guint i = 0; i < n; i++)
@@ -276,21 +277,21 @@ einsum (Onnx *o, Term *terms, guint n, const char *result)
 }
 
 void
-onnx_einsum (Onnx *o)
+lower_einsum (Lower *o)
 {
-  const char *equation = onnx_attr_text (o, "equation", "");
+  const char *equation = lower_attr_text (o, "equation", "");
   const guint n = o->node->n_inputs;
   Term terms[SL_MAX_OPERANDS] = { { 0 } };
   char result[SL_MAX_RANK + 1] = "";
   for (guint i = 0; i < n; i++)
-    terms[i].tensor = onnx_plain (o, onnx_required (o, i));
+    terms[i].tensor = lower_plain (o, lower_required (o, i));
   if (o->error != NULL)
     return;
   if (n == 0 || !read_equation (o, equation, terms, n, result) || !has_all (terms, n, result)) {
-    onnx_fail (o, SL_ERROR_FORMAT,
-               "equation '%s' does not fit its %u inputs; expected a letter for each dimension of each, such as 'bij,bjk->bik'", equation,
-               n);
+    lower_fail (o, SL_ERROR_FORMAT,
+                "equation '%s' does not fit its %u inputs; expected a letter for each dimension of each, such as 'bij,bjk->bik'", equation,
+                n);
     return;
   }
-  onnx_set (o, 0, einsum (o, terms, n, result), FALSE);
+  lower_set (o, 0, einsum (o, terms, n, result), FALSE);
 }

@@ -111,13 +111,13 @@ fill_row (const Resize *r, const Table *table, guint axis, gint32 i, gdouble x, 
 }
 
 static gboolean
-fill_table (Onnx *o, const Resize *r, Table *table, guint axis, guint rank, gint32 in, gint32 out)
+fill_table (Lower *o, const Resize *r, Table *table, guint axis, guint rank, gint32 in, gint32 out)
 {
   const gboolean nearest = is (r->mode, "nearest");
   const gdouble width = ceil (2 * reach (r, axis)) + 1;
   table->taps = nearest ? 1 : (guint) MIN (width, 1e6);
   if ((gdouble) table->taps * out > (1 << 22)) {
-    onnx_fail (o, SL_ERROR_LIMIT, "dimension %u: %d elements from %u each are not supported", axis, out, table->taps);
+    lower_fail (o, SL_ERROR_LIMIT, "dimension %u: %d elements from %u each are not supported", axis, out, table->taps);
     return FALSE;
   }
   table->places = g_new0 (gint32, (gsize) out * table->taps);
@@ -135,17 +135,17 @@ fill_table (Onnx *o, const Resize *r, Table *table, guint axis, guint rank, gint
 }
 
 static gint32
-resample (Onnx *o, gint32 x, guint axis, const Table *table, gint32 out)
+resample (Lower *o, gint32 x, guint axis, const Table *table, gint32 out)
 {
   const gint32 dims[2] = { out, (gint32) table->taps };
   const SlOpParams params = { .axis = { .axis = (gint32) axis } };
   if (table->taps == 1)
-    return onnx_emit (o, SL_OP_GATHER, (const gint32[]){ x, onnx_ints_constant (o, table->places, (guint) out) }, 2, &params,
-                      onnx_tensor_type (o, x));
-  return onnx_emit (o, SL_OP_RESAMPLE,
-                    (const gint32[]){ x, onnx_constant (o, SL_DTYPE_I32, 2, dims, table->places),
-                                      onnx_constant (o, SL_DTYPE_F32, 2, dims, table->weights) },
-                    3, &params, SL_DTYPE_F32);
+    return lower_emit (o, SL_OP_GATHER, (const gint32[]){ x, lower_ints_constant (o, table->places, (guint) out) }, 2, &params,
+                       lower_tensor_type (o, x));
+  return lower_emit (o, SL_OP_RESAMPLE,
+                     (const gint32[]){ x, lower_constant (o, SL_DTYPE_I32, 2, dims, table->places),
+                                       lower_constant (o, SL_DTYPE_F32, 2, dims, table->weights) },
+                     3, &params, SL_DTYPE_F32);
 }
 
 /* Whether a dimension is resized as the core's nearest neighbour does it: element floor (i * in / out). */
@@ -160,9 +160,9 @@ plain_nearest (const Table *table, gint32 in, gint32 out)
 
 /* Pictures, by the core's own operators where the arithmetic agrees. */
 static gint32
-resize_picture (Onnx *o, const Resize *r, gint32 x, const Table tables[SL_MAX_RANK])
+resize_picture (Lower *o, const Resize *r, gint32 x, const Table tables[SL_MAX_RANK])
 {
-  const SlTensor *t = onnx_t (o, x);
+  const SlTensor *t = lower_t (o, x);
   const gint32 in[2] = { t->dims[1], t->dims[2] }, out[2] = { r->dims[2], r->dims[3] };
   SlOpParams params = { 0 };
   SlOpType op = SL_OP_INVALID;
@@ -181,12 +181,12 @@ resize_picture (Onnx *o, const Resize *r, gint32 x, const Table tables[SL_MAX_RA
   }
   if (op == SL_OP_INVALID)
     return -1;
-  return onnx_emit (o, op, (const gint32[]){ x, onnx_ints_constant (o, out, 2) }, 2, &params, onnx_tensor_type (o, x));
+  return lower_emit (o, op, (const gint32[]){ x, lower_ints_constant (o, out, 2) }, 2, &params, lower_tensor_type (o, x));
 }
 
 /* Elements whose place lies outside the input get the extrapolation value; only tf_crop_and_resize has such. */
 static gint32
-extrapolate (Onnx *o, const Resize *r, gint32 y, guint axis, guint rank, guint at, gint32 in, gint32 out)
+extrapolate (Lower *o, const Resize *r, gint32 y, guint axis, guint rank, guint at, gint32 in, gint32 out)
 {
   gint32 dims[SL_MAX_RANK] = { 1, 1, 1, 1, 1, 1, 1, 1 };
   g_autofree guint8 *inside = g_new (guint8, (gsize) out);
@@ -199,16 +199,16 @@ extrapolate (Onnx *o, const Resize *r, gint32 y, guint axis, guint rank, guint a
   if (all)
     return y;
   dims[at] = out;
-  const gint32 mask = onnx_constant (o, SL_DTYPE_BOOL, rank, dims, inside);
-  return onnx_emit (o, SL_OP_SELECT, (const gint32[]){ mask, y, onnx_float (o, r->extrapolation) }, 3, NULL, SL_DTYPE_F32);
+  const gint32 mask = lower_constant (o, SL_DTYPE_BOOL, rank, dims, inside);
+  return lower_emit (o, SL_OP_SELECT, (const gint32[]){ mask, y, lower_float (o, r->extrapolation) }, 3, NULL, SL_DTYPE_F32);
 }
 
 static void
-run_resize (Onnx *o, OnnxValue *x, const Resize *r)
+run_resize (Lower *o, LowerValue *x, const Resize *r)
 {
   Table tables[SL_MAX_RANK] = { { 0 } };
   gboolean last = FALSE;
-  gint32 y = x->rank == 4 && x->dims[0] == r->dims[0] && x->dims[1] == r->dims[1] ? onnx_last (o, x) : onnx_any (o, x, &last);
+  gint32 y = x->rank == 4 && x->dims[0] == r->dims[0] && x->dims[1] == r->dims[1] ? lower_last (o, x) : lower_any (o, x, &last);
   last |= x->rank == 4 && x->dims[0] == r->dims[0] && x->dims[1] == r->dims[1];
   const gboolean crop = is (r->coordinates, "tf_crop_and_resize");
   for (guint i = 0; i < x->rank && o->error == NULL; i++)
@@ -219,7 +219,7 @@ run_resize (Onnx *o, OnnxValue *x, const Resize *r)
       && tables[1].places == NULL)
     picture = resize_picture (o, r, y, tables);
   for (guint i = 0; i < x->rank && picture < 0; i++) {
-    const guint at = onnx_axis (i, x->rank, last);
+    const guint at = lower_axis (i, x->rank, last);
     if (tables[i].places == NULL)
       continue;
     y = resample (o, y, at, &tables[i], r->dims[i]);
@@ -230,12 +230,12 @@ run_resize (Onnx *o, OnnxValue *x, const Resize *r)
     g_free (tables[i].places);
     g_free (tables[i].weights);
   }
-  onnx_set (o, 0, picture >= 0 ? picture : y, last);
+  lower_set (o, 0, picture >= 0 ? picture : y, last);
 }
 
 /* Sizes of the result from scales, or scales from sizes; @axes names the dimensions that are given. */
 static void
-settle_size (Onnx *o, const OnnxValue *x, Resize *r, const gfloat *scales, guint n_scales, const gint32 *sizes, guint n_sizes,
+settle_size (Lower *o, const LowerValue *x, Resize *r, const gfloat *scales, guint n_scales, const gint32 *sizes, guint n_sizes,
              const gint32 *axes, guint n_axes)
 {
   const guint n = n_scales > 0 ? n_scales : n_sizes;
@@ -245,14 +245,14 @@ settle_size (Onnx *o, const OnnxValue *x, Resize *r, const gfloat *scales, guint
     r->dims[i] = x->dims[i];
   }
   if ((n_scales > 0) == (n_sizes > 0) || n != (n_axes > 0 ? n_axes : x->rank)) {
-    onnx_fail (o, SL_ERROR_SHAPE, "%u scales and %u sizes for %u dimensions; expected one of the two", n_scales, n_sizes, x->rank);
+    lower_fail (o, SL_ERROR_SHAPE, "%u scales and %u sizes for %u dimensions; expected one of the two", n_scales, n_sizes, x->rank);
     return;
   }
   for (guint i = 0; i < n && o->error == NULL; i++) {
-    const guint axis = n_axes > 0 ? onnx_norm_axis (o, axes[i], x->rank) : i;
+    const guint axis = n_axes > 0 ? lower_norm_axis (o, axes[i], x->rank) : i;
     const gdouble size = n_scales > 0 ? (gdouble) floorf ((gfloat) x->dims[axis] * scales[i]) : sizes[i];
     if (!(size >= 1) || size > G_MAXINT32) {
-      onnx_fail (o, SL_ERROR_SHAPE, "dimension %u of size %d would become %g", axis, x->dims[axis], size);
+      lower_fail (o, SL_ERROR_SHAPE, "dimension %u of size %d would become %g", axis, x->dims[axis], size);
       return;
     }
     r->dims[axis] = (gint32) size;
@@ -262,14 +262,14 @@ settle_size (Onnx *o, const OnnxValue *x, Resize *r, const gfloat *scales, guint
       common = r->scales[axis];
   }
   for (guint i = 0; i < n && o->error == NULL && n_sizes > 0 && !is (r->policy, "stretch"); i++) {
-    const guint axis = n_axes > 0 ? onnx_norm_axis (o, axes[i], x->rank) : i;
+    const guint axis = n_axes > 0 ? lower_norm_axis (o, axes[i], x->rank) : i;
     r->scales[axis] = common;
     r->dims[axis] = MAX (sl_saturate (floor ((gdouble) common * x->dims[axis] + 0.5)), 1);
   }
 }
 
 static gboolean
-check_modes (Onnx *o, const Resize *r)
+check_modes (Lower *o, const Resize *r)
 {
   static const char *const coordinates[] = {
     "half_pixel", "half_pixel_symmetric", "pytorch_half_pixel", "align_corners", "tf_crop_and_resize", "asymmetric", NULL
@@ -277,78 +277,78 @@ check_modes (Onnx *o, const Resize *r)
   static const char *const modes[] = { "nearest", "linear", "cubic", NULL };
   static const char *const nearest[] = { "round_prefer_floor", "round_prefer_ceil", "floor", "ceil", NULL };
   if (!g_strv_contains (coordinates, r->coordinates))
-    onnx_fail (o, SL_ERROR_UNSUPPORTED, "attribute coordinate_transformation_mode is '%s', which is not supported", r->coordinates);
+    lower_fail (o, SL_ERROR_UNSUPPORTED, "attribute coordinate_transformation_mode is '%s', which is not supported", r->coordinates);
   else if (!g_strv_contains (modes, r->mode))
-    onnx_fail (o, SL_ERROR_UNSUPPORTED, "attribute mode is '%s'; expected nearest, linear or cubic", r->mode);
+    lower_fail (o, SL_ERROR_UNSUPPORTED, "attribute mode is '%s'; expected nearest, linear or cubic", r->mode);
   else if (!g_strv_contains (nearest, r->nearest))
-    onnx_fail (o, SL_ERROR_UNSUPPORTED, "attribute nearest_mode is '%s', which is not supported", r->nearest);
+    lower_fail (o, SL_ERROR_UNSUPPORTED, "attribute nearest_mode is '%s', which is not supported", r->nearest);
   return o->error == NULL;
 }
 
 /* Two-stage models with masks end so: each mask is brought to its box's size, which the picture decides. */
 static gboolean
-follows_from_shapes (Onnx *o, guint i, const char *what)
+follows_from_shapes (Lower *o, guint i, const char *what)
 {
   gsize n = 0;
-  OnnxValue *value = onnx_has_input (o, i) ? onnx_input (o, i) : NULL;
-  if (value == NULL || value->empty || onnx_data (o, value, &n) != NULL)
+  LowerValue *value = lower_has_input (o, i) ? lower_input (o, i) : NULL;
+  if (value == NULL || value->empty || lower_data (o, value, &n) != NULL)
     return o->error == NULL;
-  onnx_fail (o, SL_ERROR_UNSUPPORTED,
-             "the %s, input %u, are computed from the picture, as those of masks brought to the size of their boxes are; export the model "
-             "without that step (of torchvision's Mask R-CNN: without paste_masks_in_image), and bring masks to size in the application",
-             what, i);
+  lower_fail (o, SL_ERROR_UNSUPPORTED,
+              "the %s, input %u, are computed from the picture, as those of masks brought to the size of their boxes are; export the model "
+              "without that step (of torchvision's Mask R-CNN: without paste_masks_in_image), and bring masks to size in the application",
+              what, i);
   return FALSE;
 }
 
 /* A region's first and last places, of the dimensions that are named: of all, where what is not named stays whole. */
 static void
-spread_region (Onnx *o, Resize *r, guint n, guint rank, const gint32 *axes, guint n_axes)
+spread_region (Lower *o, Resize *r, guint n, guint rank, const gint32 *axes, guint n_axes)
 {
   const guint named = n_axes > 0 ? n_axes : rank;
   gfloat stated[2 * SL_MAX_RANK];
   if (n != 2 * named) {
-    onnx_fail (o, SL_ERROR_UNSUPPORTED, "a region of %u numbers for %u dimensions; expected %u", n, named, 2 * named);
+    lower_fail (o, SL_ERROR_UNSUPPORTED, "a region of %u numbers for %u dimensions; expected %u", n, named, 2 * named);
     return;
   }
   memcpy (stated, r->roi, sizeof stated);
   for (guint i = 0; i < 2 * rank; i++)
     r->roi[i] = i < rank ? 0 : 1;
   for (guint i = 0; i < named; i++) {
-    const guint axis = n_axes > 0 ? onnx_norm_axis (o, axes[i], rank) : i;
+    const guint axis = n_axes > 0 ? lower_norm_axis (o, axes[i], rank) : i;
     r->roi[axis] = stated[i];
     r->roi[axis + rank] = stated[i + named];
   }
 }
 
 void
-onnx_resize (Onnx *o)
+lower_resize (Lower *o)
 {
-  OnnxValue *x = onnx_required (o, 0);
+  LowerValue *x = lower_required (o, 0);
   const gboolean old = o->opset < 11;
   gfloat scales[SL_MAX_RANK];
   gint32 sizes[SL_MAX_RANK], axes[SL_MAX_RANK];
   guint n_scales = 0, n_sizes = 0, n_axes = 0, n_roi = 0;
-  Resize r = { .coordinates = old ? "asymmetric" : onnx_attr_text (o, "coordinate_transformation_mode", "half_pixel"),
-               .mode = onnx_attr_text (o, "mode", "nearest"),
-               .nearest = old ? "floor" : onnx_attr_text (o, "nearest_mode", "round_prefer_floor"),
-               .policy = onnx_attr_text (o, "keep_aspect_ratio_policy", "stretch"),
-               .antialias = onnx_attr_int (o, "antialias", 0) != 0,
-               .exclude_outside = onnx_attr_int (o, "exclude_outside", 0) != 0,
-               .cubic_a = onnx_attr_float (o, "cubic_coeff_a", -0.75f),
-               .extrapolation = onnx_attr_float (o, "extrapolation_value", 0) };
-  const OnnxAttribute *attribute = old ? onnx_attribute (o, "scales") : NULL;
+  Resize r = { .coordinates = old ? "asymmetric" : lower_attr_text (o, "coordinate_transformation_mode", "half_pixel"),
+               .mode = lower_attr_text (o, "mode", "nearest"),
+               .nearest = old ? "floor" : lower_attr_text (o, "nearest_mode", "round_prefer_floor"),
+               .policy = lower_attr_text (o, "keep_aspect_ratio_policy", "stretch"),
+               .antialias = lower_attr_int (o, "antialias", 0) != 0,
+               .exclude_outside = lower_attr_int (o, "exclude_outside", 0) != 0,
+               .cubic_a = lower_attr_float (o, "cubic_coeff_a", -0.75f),
+               .extrapolation = lower_attr_float (o, "extrapolation_value", 0) };
+  const LowerAttribute *attribute = old ? lower_attribute (o, "scales") : NULL;
   if (attribute != NULL && attribute->n_floats <= SL_MAX_RANK) {
     n_scales = attribute->n_floats;
     memcpy (scales, attribute->floats, n_scales * sizeof scales[0]);
   } else if (old) {
-    onnx_input_floats (o, 1, "scales", scales, SL_MAX_RANK, &n_scales);
+    lower_input_floats (o, 1, "scales", scales, SL_MAX_RANK, &n_scales);
   } else if (follows_from_shapes (o, 2, "scales") && follows_from_shapes (o, 3, "sizes")) {
     if (is (r.coordinates, "tf_crop_and_resize"))
-      onnx_input_floats (o, 1, "roi", r.roi, 2 * SL_MAX_RANK, &n_roi);
-    onnx_input_floats (o, 2, "scales", scales, SL_MAX_RANK, &n_scales);
-    onnx_input_ints (o, 3, "sizes", sizes, SL_MAX_RANK, &n_sizes);
+      lower_input_floats (o, 1, "roi", r.roi, 2 * SL_MAX_RANK, &n_roi);
+    lower_input_floats (o, 2, "scales", scales, SL_MAX_RANK, &n_scales);
+    lower_input_ints (o, 3, "sizes", sizes, SL_MAX_RANK, &n_sizes);
   }
-  onnx_attr_ints (o, "axes", axes, SL_MAX_RANK, &n_axes);
+  lower_attr_ints (o, "axes", axes, SL_MAX_RANK, &n_axes);
   if (is (r.mode, "bilinear"))
     r.mode = "linear";
   if (o->error != NULL || !check_modes (o, &r))

@@ -14,7 +14,7 @@
 /** A node's attributes, of the planes alone and across them. */
 typedef struct
 {
-  OnnxAttribute planes[MAX_ATTRIBUTES], across[MAX_ATTRIBUTES];
+  LowerAttribute planes[MAX_ATTRIBUTES], across[MAX_ATTRIBUTES];
   gint64 ints[2][MAX_ATTRIBUTES][4];
   guint n;
   gint32 kernel, stride, dilation, begin, end;
@@ -22,22 +22,22 @@ typedef struct
 } Split;
 
 static gint32
-bounded (Onnx *o, const char *name, gint64 value, gint32 least)
+bounded (Lower *o, const char *name, gint64 value, gint32 least)
 {
   if (value < least || value > G_MAXINT16)
-    onnx_fail (o, SL_ERROR_FORMAT, "attribute %s has %" G_GINT64_FORMAT "; expected %d to %d", name, value, least, G_MAXINT16);
+    lower_fail (o, SL_ERROR_FORMAT, "attribute %s has %" G_GINT64_FORMAT "; expected %d to %d", name, value, least, G_MAXINT16);
   return (gint32) CLAMP (value, least, G_MAXINT16);
 }
 
 /* Attribute @i, a list for three dimensions, or of paddings for six, as one for two dimensions and one for the depth. */
 static void
-split_list (Onnx *o, Split *s, guint i)
+split_list (Lower *o, Split *s, guint i)
 {
-  OnnxAttribute *planes = &s->planes[i], *across = &s->across[i];
+  LowerAttribute *planes = &s->planes[i], *across = &s->across[i];
   const gboolean pads = strcmp (planes->name, "pads") == 0;
   const gint64 *from = planes->ints, other = pads ? 0 : 1;
   if (planes->n_ints != (pads ? 6 : 3)) {
-    onnx_fail (o, SL_ERROR_FORMAT, "attribute %s has %u numbers; expected %u", planes->name, planes->n_ints, pads ? 6 : 3);
+    lower_fail (o, SL_ERROR_FORMAT, "attribute %s has %u numbers; expected %u", planes->name, planes->n_ints, pads ? 6 : 3);
     return;
   }
   memcpy (s->ints[0][i], pads ? (gint64[]){ from[1], from[2], from[4], from[5] } : (gint64[]){ from[1], from[2], 0, 0 },
@@ -61,11 +61,11 @@ split_list (Onnx *o, Split *s, guint i)
 }
 
 static gboolean
-split_attributes (Onnx *o, Split *s)
+split_attributes (Lower *o, Split *s)
 {
   *s = (Split){ .kernel = 1, .stride = 1, .dilation = 1, .whole_planes = TRUE, .n = o->node->n_attributes };
   if (s->n > MAX_ATTRIBUTES)
-    onnx_fail (o, SL_ERROR_FORMAT, "it has %u attributes; expected at most %d", s->n, MAX_ATTRIBUTES);
+    lower_fail (o, SL_ERROR_FORMAT, "it has %u attributes; expected at most %d", s->n, MAX_ATTRIBUTES);
   for (guint i = 0; i < s->n && o->error == NULL; i++) {
     s->planes[i] = s->across[i] = o->node->attributes[i];
     if (s->planes[i].n_ints > 0)
@@ -76,10 +76,10 @@ split_attributes (Onnx *o, Split *s)
 
 /* The depth's paddings where the node says how they follow from the size. */
 static void
-pad_depth (Onnx *o, Split *s, gint32 depth)
+pad_depth (Lower *o, Split *s, gint32 depth)
 {
   static const char *const words[] = { "NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID", NULL };
-  const guint word = onnx_attr_choice (o, "auto_pad", words);
+  const guint word = lower_attr_choice (o, "auto_pad", words);
   if (word == 0)
     return;
   const gint64 out = ((gint64) depth + s->stride - 1) / s->stride;
@@ -89,80 +89,80 @@ pad_depth (Onnx *o, Split *s, gint32 depth)
 }
 
 /* Planes @at, @at + stride, ... of [batch,depth,height,width,channels], as pictures. */
-static OnnxValue *
-some_planes (Onnx *o, gint32 x, const Split *s, gint32 at, gint32 n)
+static LowerValue *
+some_planes (Lower *o, gint32 x, const Split *s, gint32 at, gint32 n)
 {
-  const SlTensor t = *onnx_t (o, x);
+  const SlTensor t = *lower_t (o, x);
   if (o->error != NULL)
     return NULL;
   const gint32 begins[5] = { 0, at, 0, 0, 0 }, ends[5] = { t.dims[0], at + (n - 1) * s->stride + 1, t.dims[2], t.dims[3], t.dims[4] };
-  const gint32 steps[5] = { 1, s->stride, 1, 1, 1 }, flat[4] = { onnx_times (t.dims[0], n), t.dims[2], t.dims[3], t.dims[4] };
-  const gint32 inputs[4] = { x, onnx_ints_constant (o, begins, 5), onnx_ints_constant (o, ends, 5), onnx_ints_constant (o, steps, 5) };
-  const gint32 planes = onnx_emit (o, SL_OP_STRIDED_SLICE, inputs, 4, &(SlOpParams){ 0 }, t.dtype);
-  return onnx_value_new (o, onnx_reshape (o, planes, flat, 4), TRUE);
+  const gint32 steps[5] = { 1, s->stride, 1, 1, 1 }, flat[4] = { lower_times (t.dims[0], n), t.dims[2], t.dims[3], t.dims[4] };
+  const gint32 inputs[4] = { x, lower_ints_constant (o, begins, 5), lower_ints_constant (o, ends, 5), lower_ints_constant (o, steps, 5) };
+  const gint32 planes = lower_emit (o, SL_OP_STRIDED_SLICE, inputs, 4, &(SlOpParams){ 0 }, t.dtype);
+  return lower_value_new (o, lower_reshape (o, planes, flat, 4), TRUE);
 }
 
 /* Pictures as planes again; the node's output. */
 static void
-set_volume (Onnx *o, OnnxValue *pictures, gint32 batch, gint32 depth)
+set_volume (Lower *o, LowerValue *pictures, gint32 batch, gint32 depth)
 {
-  const gint32 y = onnx_last (o, pictures);
-  const SlTensor t = *onnx_t (o, y);
+  const gint32 y = lower_last (o, pictures);
+  const SlTensor t = *lower_t (o, y);
   if (o->error == NULL)
-    onnx_set (o, 0, onnx_reshape (o, y, (const gint32[]){ batch, depth, t.dims[1], t.dims[2], t.dims[3] }, 5), TRUE);
+    lower_set (o, 0, lower_reshape (o, y, (const gint32[]){ batch, depth, t.dims[1], t.dims[2], t.dims[3] }, 5), TRUE);
 }
 
 void
-onnx_conv_volume (Onnx *o, OnnxValue *x, OnnxValue *weights, OnnxValue *bias)
+lower_conv_volume (Lower *o, LowerValue *x, LowerValue *weights, LowerValue *bias)
 {
   Split s;
-  OnnxValue *sum = NULL;
+  LowerValue *sum = NULL;
   if (!split_attributes (o, &s))
     return;
-  if (weights->rank != 5 || (onnx_attribute (o, "kernel_shape") != NULL && s.kernel != weights->dims[2])) {
-    onnx_fail (o, SL_ERROR_SHAPE, "its weights have %u dimensions, %d planes of a kernel of %d; expected 5, and as many", weights->rank,
-               weights->rank > 2 ? weights->dims[2] : 0, s.kernel);
+  if (weights->rank != 5 || (lower_attribute (o, "kernel_shape") != NULL && s.kernel != weights->dims[2])) {
+    lower_fail (o, SL_ERROR_SHAPE, "its weights have %u dimensions, %d planes of a kernel of %d; expected 5, and as many", weights->rank,
+                weights->rank > 2 ? weights->dims[2] : 0, s.kernel);
     return;
   }
   s.kernel = weights->dims[2];
   pad_depth (o, &s, x->dims[2]);
   const gint64 room = (gint64) x->dims[2] + s.begin + s.end - ((gint64) (s.kernel - 1) * s.dilation + 1);
   if (o->error == NULL && (room < 0 || s.kernel > MAX_PLANES))
-    onnx_fail (o, SL_ERROR_SHAPE, "a kernel of %d planes over %d; expected at most %d that fit", s.kernel, x->dims[2], MAX_PLANES);
-  const gint32 input = onnx_pad (o, onnx_last (o, x), (const gint32[]){ 0, 0, s.begin, s.end, 0, 0, 0, 0, 0, 0 }, 0);
-  const gint32 n = (gint32) (room / s.stride) + 1, w = onnx_plain (o, weights);
+    lower_fail (o, SL_ERROR_SHAPE, "a kernel of %d planes over %d; expected at most %d that fit", s.kernel, x->dims[2], MAX_PLANES);
+  const gint32 input = lower_pad (o, lower_last (o, x), (const gint32[]){ 0, 0, s.begin, s.end, 0, 0, 0, 0, 0, 0 }, 0);
+  const gint32 n = (gint32) (room / s.stride) + 1, w = lower_plain (o, weights);
   const gint32 flat[4] = { weights->dims[0], weights->dims[1], weights->dims[3], weights->dims[4] };
   for (gint32 k = 0; k < s.kernel && o->error == NULL; k++) {
-    OnnxValue *plane = onnx_value_new (o, onnx_reshape (o, onnx_cut (o, w, 2, k, k + 1), flat, 4), FALSE);
-    OnnxValue *inputs[3] = { some_planes (o, input, &s, k * s.dilation, n), plane, k == 0 ? bias : NULL };
-    OnnxValue *y = onnx_call (o, "Conv", inputs, 3, s.planes, s.n);
-    sum = sum == NULL ? y : onnx_call (o, "Add", (OnnxValue *[]){ sum, y }, 2, NULL, 0);
+    LowerValue *plane = lower_value_new (o, lower_reshape (o, lower_cut (o, w, 2, k, k + 1), flat, 4), FALSE);
+    LowerValue *inputs[3] = { some_planes (o, input, &s, k * s.dilation, n), plane, k == 0 ? bias : NULL };
+    LowerValue *y = lower_call (o, "Conv", inputs, 3, s.planes, s.n);
+    sum = sum == NULL ? y : lower_call (o, "Add", (LowerValue *[]){ sum, y }, 2, NULL, 0);
   }
   set_volume (o, sum, x->dims[0], n);
 }
 
 /* Maxima, means with as many neighbours, and norms are those across planes of those within. */
 void
-onnx_pool_volume (Onnx *o, OnnxValue *x)
+lower_pool_volume (Lower *o, LowerValue *x)
 {
   static const Split every = { .stride = 1 };
   Split s;
-  if (onnx_has_output (o, 1))
-    onnx_fail (o, SL_ERROR_UNSUPPORTED, "Indices of an input of 5 dimensions are not supported; export the model without them");
-  if (onnx_attribute (o, "kernel_shape") == NULL)
-    onnx_fail (o, SL_ERROR_FORMAT, "attribute kernel_shape is missing");
+  if (lower_has_output (o, 1))
+    lower_fail (o, SL_ERROR_UNSUPPORTED, "Indices of an input of 5 dimensions are not supported; export the model without them");
+  if (lower_attribute (o, "kernel_shape") == NULL)
+    lower_fail (o, SL_ERROR_FORMAT, "attribute kernel_shape is missing");
   if (!split_attributes (o, &s))
     return;
-  OnnxValue *y = some_planes (o, onnx_last (o, x), &every, 0, x->dims[2]);
-  y = s.whole_planes ? y : onnx_call (o, o->node->op, &y, 1, s.planes, s.n);
-  const gint32 planes = onnx_last (o, y);
-  const SlTensor t = *onnx_t (o, planes);
+  LowerValue *y = some_planes (o, lower_last (o, x), &every, 0, x->dims[2]);
+  y = s.whole_planes ? y : lower_call (o, o->node->op, &y, 1, s.planes, s.n);
+  const gint32 planes = lower_last (o, y);
+  const SlTensor t = *lower_t (o, planes);
   if (o->error != NULL)
     return;
-  const gint32 columns[4] = { x->dims[0], x->dims[2], onnx_times (t.dims[1], t.dims[2]), t.dims[3] };
-  y = onnx_value_new (o, onnx_reshape (o, planes, columns, 4), TRUE);
-  const gint32 z = onnx_last (o, onnx_call (o, o->node->op, &y, 1, s.across, s.n));
-  const SlTensor result = *onnx_t (o, z);
+  const gint32 columns[4] = { x->dims[0], x->dims[2], lower_times (t.dims[1], t.dims[2]), t.dims[3] };
+  y = lower_value_new (o, lower_reshape (o, planes, columns, 4), TRUE);
+  const gint32 z = lower_last (o, lower_call (o, o->node->op, &y, 1, s.across, s.n));
+  const SlTensor result = *lower_t (o, z);
   if (o->error == NULL)
-    onnx_set (o, 0, onnx_reshape (o, z, (const gint32[]){ x->dims[0], result.dims[1], t.dims[1], t.dims[2], t.dims[3] }, 5), TRUE);
+    lower_set (o, 0, lower_reshape (o, z, (const gint32[]){ x->dims[0], result.dims[1], t.dims[1], t.dims[2], t.dims[3] }, 5), TRUE);
 }

@@ -24,23 +24,23 @@ typedef struct
 
 /** onnx_reader: (transfer none): of the file that @o is built of. */
 static inline OnnxReader *
-onnx_reader (const Onnx *o)
+onnx_reader (const Lower *o)
 {
   return o->reader;
 }
 
 /** onnx_read_constant: a TensorProto as a value. int64 and float64 become int32 and float32, float16 becomes float32. */
-OnnxValue *onnx_read_constant (Onnx *o, SlPbMessage tensor, const char *name);
+LowerValue *onnx_read_constant (Lower *o, SlPbMessage tensor, const char *name);
 /** onnx_ir_type: the type in the graph of an ONNX element type, SL_DTYPE_INVALID for one that is not supported. */
 SlDtype onnx_ir_type (guint type);
 /** onnx_file_type: the type of a tensor at the model's edge. */
 SlDtype onnx_file_type (guint type);
-/** onnx_read_initializer: (nullable): an OnnxReadConstant. */
-OnnxValue *onnx_read_initializer (Onnx *o, const OnnxScope *scope, const char *name);
+/** onnx_read_initializer: (nullable): an LowerReadConstant. */
+LowerValue *onnx_read_initializer (Lower *o, const LowerScope *scope, const char *name);
 /** onnx_run_graph: converts the nodes of @o->scope's graph. */
-gboolean onnx_run_graph (Onnx *o);
-/** onnx_op_find: (nullable): an OnnxFindOp. */
-const OnnxOp *onnx_op_find (const char *domain, const char *op);
+gboolean onnx_run_graph (Lower *o);
+/** onnx_op_find: (nullable): an LowerFindOp. */
+const LowerOp *onnx_op_find (const char *domain, const char *op);
 
 G_END_DECLS
 

@@ -54,7 +54,7 @@ typedef struct
 
 struct _OnnxGraph
 {
-  GArray *nodes;            /* of OnnxNode */
+  GArray *nodes;            /* of LowerNode */
   GArray *inputs, *outputs; /* of OnnxEdge */
   GHashTable *initializers; /* name -> SlPbMessage * of a TensorProto */
 };

@@ -6,8 +6,8 @@ TsValue
 ts_item (TsProgram *program, TsValue tensor)
 {
   gsize n = 0;
-  OnnxValue *value = ts_read (program, tensor);
-  const void *data = value != NULL ? onnx_data (&program->onnx, value, &n) : NULL;
+  LowerValue *value = ts_read (program, tensor);
+  const void *data = value != NULL ? lower_data (&program->lower, value, &n) : NULL;
   if (ts_failed (program))
     return ts_none ();
   if (data == NULL)
@@ -15,7 +15,7 @@ ts_item (TsProgram *program, TsValue tensor)
                       "a number is needed that depends on the picture; only what follows from shapes and constants is supported here");
   if (n != 1)
     return ts_refuse (program, SL_ERROR_FORMAT, "a tensor of %" G_GSIZE_FORMAT " elements where one number is needed", n);
-  switch (onnx_dtype (&program->onnx, value)) {
+  switch (lower_dtype (&program->lower, value)) {
     case SL_DTYPE_F32:
       return ts_float ((gdouble) * (const gfloat *) data);
     case SL_DTYPE_I32:

@@ -11,26 +11,26 @@
 /* Below every score. */
 #define LOWEST (-1e30f)
 
-static OnnxValue *
-reshaped_one (TsProgram *program, OnnxValue *x, gint64 first, guint rank)
+static LowerValue *
+reshaped_one (TsProgram *program, LowerValue *x, gint64 first, guint rank)
 {
   const gint64 dims[SL_MAX_RANK] = { first, 1, 1, 1, 1, 1, 1, 1 };
   return ts_reshaped (program, x, dims, rank);
 }
 
-static OnnxValue *
-both (TsProgram *program, OnnxValue *a, OnnxValue *b)
+static LowerValue *
+both (TsProgram *program, LowerValue *a, LowerValue *b)
 {
-  return a == NULL ? b : b == NULL ? a : ts_onnx (program, "And", (OnnxValue *[]){ a, b }, 2, NULL, 0);
+  return a == NULL ? b : b == NULL ? a : ts_onnx (program, "And", (LowerValue *[]){ a, b }, 2, NULL, 0);
 }
 
 /* One truth value a row as @times of them. */
-static OnnxValue *
-repeated (TsProgram *program, OnnxValue *valid, gint64 times)
+static LowerValue *
+repeated (TsProgram *program, LowerValue *valid, gint64 times)
 {
   const gint64 n = valid->dims[0], wide[2] = { n, times };
-  OnnxValue *x = reshaped_one (program, valid, n, 2);
-  x = ts_onnx (program, "Expand", (OnnxValue *[]){ x, ts_constant_ints (program, wide, 2) }, 2, NULL, 0);
+  LowerValue *x = reshaped_one (program, valid, n, 2);
+  x = ts_onnx (program, "Expand", (LowerValue *[]){ x, ts_constant_ints (program, wide, 2) }, 2, NULL, 0);
   return reshaped_one (program, x, n * times, 1);
 }
 
@@ -99,11 +99,11 @@ ts_slice_rows (TsProgram *program, const TsTensor *from, TsTensor *to, gint64 fi
   to->valid_each = step == 1 && from->valid_each > 0 && first % from->valid_each == 0 ? from->valid_each : 0;
 }
 
-OnnxValue *
+LowerValue *
 ts_joined_rows (TsProgram *program, const TsList *list)
 {
-  OnnxValue *parts[SL_MAX_OPERANDS];
-  const OnnxAttribute axis = ts_attr_int ("axis", 0);
+  LowerValue *parts[SL_MAX_OPERANDS];
+  const LowerAttribute axis = ts_attr_int ("axis", 0);
   gboolean any = FALSE;
   guint n = 0;
   for (guint i = 0; i < list->n && n < SL_MAX_OPERANDS && !ts_failed (program); i++) {
@@ -112,10 +112,10 @@ ts_joined_rows (TsProgram *program, const TsList *list)
     if (rows[0] == 0)
       continue;
     any |= tensor->valid != NULL;
-    OnnxValue *all = ts_scalar (program, ts_bool (TRUE), TS_BOOLEAN);
+    LowerValue *all = ts_scalar (program, ts_bool (TRUE), TS_BOOLEAN);
     parts[n++] = tensor->valid != NULL
                    ? tensor->valid
-                   : ts_onnx (program, "Expand", (OnnxValue *[]){ all, ts_constant_ints (program, rows, 1) }, 2, NULL, 0);
+                   : ts_onnx (program, "Expand", (LowerValue *[]){ all, ts_constant_ints (program, rows, 1) }, 2, NULL, 0);
   }
   return !any ? NULL : n == 1 ? parts[0] : ts_onnx (program, "Concat", parts, n, &axis, 1);
 }
@@ -125,7 +125,7 @@ ts_choose_rows (TsProgram *program, TsValue x, TsValue mask)
 {
   gint64 dims[SL_MAX_RANK], rows = 1;
   guint rank = 1;
-  OnnxValue *from = ts_read (program, x), *chosen = ts_read (program, mask);
+  LowerValue *from = ts_read (program, x), *chosen = ts_read (program, mask);
   if (from == NULL || chosen == NULL)
     return ts_none ();
   for (guint i = 0; i < chosen->rank; i++) {
@@ -138,7 +138,7 @@ ts_choose_rows (TsProgram *program, TsValue x, TsValue mask)
   for (guint i = chosen->rank; i < from->rank; i++)
     dims[rank++] = from->dims[i];
   dims[0] = rows;
-  OnnxValue *valid = mask.tensor->valid != NULL ? mask.tensor->valid : x.tensor->valid;
+  LowerValue *valid = mask.tensor->valid != NULL ? mask.tensor->valid : x.tensor->valid;
   if (valid != NULL && valid->dims[0] != rows)
     valid = repeated (program, valid, rows / valid->dims[0]);
   const TsValue result = ts_new (program, ts_reshaped (program, from, dims, rank), x.tensor->dtype);
@@ -147,40 +147,40 @@ ts_choose_rows (TsProgram *program, TsValue x, TsValue mask)
   return result;
 }
 
-static OnnxValue *
-fill (TsProgram *program, OnnxValue *value, OnnxValue *valid, gdouble number, TsDtype dtype)
+static LowerValue *
+fill (TsProgram *program, LowerValue *value, LowerValue *valid, gdouble number, TsDtype dtype)
 {
   if (ts_failed (program) || value == NULL || valid == NULL)
     return value;
-  OnnxValue *const inputs[3] = { reshaped_one (program, valid, value->dims[0], value->rank), value,
-                                 ts_scalar (program, ts_float (number), dtype) };
+  LowerValue *const inputs[3] = { reshaped_one (program, valid, value->dims[0], value->rank), value,
+                                  ts_scalar (program, ts_float (number), dtype) };
   return ts_onnx (program, "Where", inputs, 3, NULL, 0);
 }
 
-OnnxValue *
+LowerValue *
 ts_filled_rows (TsProgram *program, TsValue x, gdouble number)
 {
-  OnnxValue *value = ts_read (program, x);
+  LowerValue *value = ts_read (program, x);
   return value != NULL ? fill (program, value, x.tensor->valid, number, x.tensor->dtype) : NULL;
 }
 
-OnnxValue *
-ts_put_rows (TsProgram *program, OnnxValue *x, TsValue places, OnnxValue *rows)
+LowerValue *
+ts_put_rows (TsProgram *program, LowerValue *x, TsValue places, LowerValue *rows)
 {
-  const OnnxAttribute axis = ts_attr_int ("axis", 0), none = ts_attr_text ("reduction", "none");
-  OnnxValue *index = ts_cast (program, ts_read (program, places), TS_INT32);
+  const LowerAttribute axis = ts_attr_int ("axis", 0), none = ts_attr_text ("reduction", "none");
+  LowerValue *index = ts_cast (program, ts_read (program, places), TS_INT32);
   if (x == NULL || index == NULL || rows == NULL)
     return NULL;
   const gint64 n = x->dims[0], column[2] = { index->dims[0], 1 };
-  OnnxValue *const choice[3] = { places.tensor->valid, index, ts_scalar (program, ts_int (n), TS_INT32) };
+  LowerValue *const choice[3] = { places.tensor->valid, index, ts_scalar (program, ts_int (n), TS_INT32) };
   index = ts_reshaped (program, ts_onnx (program, "Where", choice, 3, NULL, 0), column, 2);
-  OnnxValue *const parts[2] = { x, ts_slice_of (program, x, 0, 0, 1, 1) };
-  OnnxValue *const inputs[3] = { ts_onnx (program, "Concat", parts, 2, &axis, 1), index, rows };
+  LowerValue *const parts[2] = { x, ts_slice_of (program, x, 0, 0, 1, 1) };
+  LowerValue *const inputs[3] = { ts_onnx (program, "Concat", parts, 2, &axis, 1), index, rows };
   return ts_slice_of (program, ts_onnx (program, "ScatterND", inputs, 3, &none, 1), 0, 0, n, 1);
 }
 
 /* The places of all elements of @dims, row by row: [elements, dimensions]. */
-static OnnxValue *
+static LowerValue *
 all_places (TsProgram *program, const gint32 *dims, guint rank, gint32 rows)
 {
   const gint32 shape[2] = { rows, (gint32) rank };
@@ -190,7 +190,7 @@ all_places (TsProgram *program, const gint32 *dims, guint rank, gint32 rows)
     for (guint k = rank; k-- > 0; rest /= dims[k])
       places[(gsize) i * rank + k] = rest % dims[k];
   }
-  return onnx_value_new (&program->onnx, onnx_constant (&program->onnx, SL_DTYPE_I32, 2, shape, places), FALSE);
+  return lower_value_new (&program->lower, lower_constant (&program->lower, SL_DTYPE_I32, 2, shape, places), FALSE);
 }
 
 static TsValue
@@ -222,25 +222,25 @@ nonzero_columns (TsProgram *program, const TsCall *call)
 static TsValue
 nms (TsProgram *program, const TsCall *call)
 {
-  OnnxValue *boxes = ts_read (program, call->args[0]), *scores = ts_filled_rows (program, call->args[1], (gdouble) LOWEST);
+  LowerValue *boxes = ts_read (program, call->args[0]), *scores = ts_filled_rows (program, call->args[1], (gdouble) LOWEST);
   if (boxes != NULL)
     scores = fill (program, scores, call->args[0].tensor->valid, (gdouble) LOWEST, TS_FLOAT32);
   if (boxes == NULL || scores == NULL || boxes->rank != 2 || boxes->dims[1] != 4 || scores->rank != 1 || scores->dims[0] != boxes->dims[0])
     return ts_refuse (program, SL_ERROR_SHAPE, "expected boxes of four edges and a score for each");
   const gint64 n = boxes->dims[0], most[1] = { n }, column[2] = { 2, 3 }, axis = 1;
   const gfloat overlap = (gfloat) ts_to_float (program, call->args[2]), least = LOWEST / 10;
-  OnnxValue *const inputs[5] = { ts_reshaped (program, boxes, (const gint64[]){ 1, n, 4 }, 3),
-                                 ts_reshaped (program, scores, (const gint64[]){ 1, 1, n }, 3), ts_constant_ints (program, most, 1),
-                                 ts_constant_floats (program, &overlap, 1), ts_constant_floats (program, &least, 1) };
-  OnnxValue *kept = ts_onnx (program, "NonMaxSuppression", inputs, 5, NULL, 0);
+  LowerValue *const inputs[5] = { ts_reshaped (program, boxes, (const gint64[]){ 1, n, 4 }, 3),
+                                  ts_reshaped (program, scores, (const gint64[]){ 1, 1, n }, 3), ts_constant_ints (program, most, 1),
+                                  ts_constant_floats (program, &overlap, 1), ts_constant_floats (program, &least, 1) };
+  LowerValue *kept = ts_onnx (program, "NonMaxSuppression", inputs, 5, NULL, 0);
   kept = ts_slice_of (program, kept, axis, column[0], column[1], 1);
   if (kept == NULL)
     return ts_none ();
   kept = ts_reshaped (program, kept, (const gint64[]){ kept->dims[0] }, 1);
-  OnnxValue *zero = ts_scalar (program, ts_int (0), TS_INT32);
-  const TsValue result = ts_new (program, ts_onnx (program, "Max", (OnnxValue *[]){ kept, zero }, 2, NULL, 0), TS_INT64);
+  LowerValue *zero = ts_scalar (program, ts_int (0), TS_INT32);
+  const TsValue result = ts_new (program, ts_onnx (program, "Max", (LowerValue *[]){ kept, zero }, 2, NULL, 0), TS_INT64);
   if (result.kind == TS_TENSOR)
-    result.tensor->valid = ts_onnx (program, "GreaterOrEqual", (OnnxValue *[]){ kept, zero }, 2, NULL, 0);
+    result.tensor->valid = ts_onnx (program, "GreaterOrEqual", (LowerValue *[]){ kept, zero }, 2, NULL, 0);
   return result;
 }
 

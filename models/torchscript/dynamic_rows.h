@@ -18,11 +18,11 @@ TsValue ts_choose_rows (TsProgram *program, TsValue x, TsValue mask);
 /** ts_slice_rows: @to is rows @first to @end - 1 of @from, every @step of them. */
 void ts_slice_rows (TsProgram *program, const TsTensor *from, TsTensor *to, gint64 first, gint64 end, gint64 step);
 /** ts_joined_rows: (nullable): the rows that count of tensors one behind the other; NULL when all do. */
-OnnxValue *ts_joined_rows (TsProgram *program, const TsList *list);
+LowerValue *ts_joined_rows (TsProgram *program, const TsList *list);
 /** ts_put_rows: @x with @rows at @places, those of them that count. */
-OnnxValue *ts_put_rows (TsProgram *program, OnnxValue *x, TsValue places, OnnxValue *rows);
+LowerValue *ts_put_rows (TsProgram *program, LowerValue *x, TsValue places, LowerValue *rows);
 /** ts_filled_rows: @x with @number in the rows that do not count. */
-OnnxValue *ts_filled_rows (TsProgram *program, TsValue x, gdouble number);
+LowerValue *ts_filled_rows (TsProgram *program, TsValue x, gdouble number);
 
 G_END_DECLS
 

@@ -48,7 +48,7 @@ locate (TsProgram *program, const TsStmt *stmt)
     return;
   program->located = TRUE;
   g_autofree char *line = ts_unit_line (program->frame->unit, stmt->line);
-  GError **error = program->heap->error != NULL ? &program->heap->error : &program->onnx.error;
+  GError **error = program->heap->error != NULL ? &program->heap->error : &program->lower.error;
   g_prefix_error (error, "%s:%u: '%s': ", program->frame->unit->name, stmt->line, line);
 }
 

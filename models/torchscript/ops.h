@@ -65,34 +65,34 @@ guint ts_axis_of (TsProgram *program, gint64 axis, guint rank);
 /* Tensors (lower.c). */
 
 /** ts_read: (nullable): a tensor argument in the graph; anything else is an error. */
-OnnxValue *ts_read (TsProgram *program, TsValue value);
+LowerValue *ts_read (TsProgram *program, TsValue value);
 /** ts_write: an operation in place gives @box the value of @result. */
 void ts_write (TsProgram *program, TsTensor *box, TsValue result);
 /** ts_new: a new box for @value. */
-TsValue ts_new (TsProgram *program, OnnxValue *value, TsDtype dtype);
+TsValue ts_new (TsProgram *program, LowerValue *value, TsDtype dtype);
 /** ts_new_plain, ts_new_last: the same of a tensor of the graph in torch's order, or with channels last. */
 TsValue ts_new_plain (TsProgram *program, gint32 tensor, TsDtype dtype);
 TsValue ts_new_last (TsProgram *program, gint32 tensor, TsDtype dtype);
 /** ts_constant_ints, ts_constant_floats: new constants. */
-OnnxValue *ts_constant_ints (TsProgram *program, const gint64 *values, guint n);
-OnnxValue *ts_constant_floats (TsProgram *program, const gfloat *values, guint n);
+LowerValue *ts_constant_ints (TsProgram *program, const gint64 *values, guint n);
+LowerValue *ts_constant_floats (TsProgram *program, const gfloat *values, guint n);
 /** ts_scalar: a number as a constant of @dtype without dimensions. */
-OnnxValue *ts_scalar (TsProgram *program, TsValue number, TsDtype dtype);
+LowerValue *ts_scalar (TsProgram *program, TsValue number, TsDtype dtype);
 /** ts_cast: @value as the type in which the graph holds @dtype. */
-OnnxValue *ts_cast (TsProgram *program, OnnxValue *value, TsDtype dtype);
+LowerValue *ts_cast (TsProgram *program, LowerValue *value, TsDtype dtype);
 
 /* Attributes of an ONNX node. */
-OnnxAttribute ts_attr_int (const char *name, gint64 i);
-OnnxAttribute ts_attr_float (const char *name, gdouble f);
-OnnxAttribute ts_attr_ints (TsProgram *program, const char *name, const gint64 *ints, guint n);
-OnnxAttribute ts_attr_text (const char *name, const char *text);
+LowerAttribute ts_attr_int (const char *name, gint64 i);
+LowerAttribute ts_attr_float (const char *name, gdouble f);
+LowerAttribute ts_attr_ints (TsProgram *program, const char *name, const gint64 *ints, guint n);
+LowerAttribute ts_attr_text (const char *name, const char *text);
 
 /** ts_onnx: (nullable): the output of ONNX's operator @op; NULL among @inputs = omitted. */
-OnnxValue *ts_onnx (TsProgram *program, const char *op, OnnxValue *const *inputs, guint n, const OnnxAttribute *attributes,
-                    guint n_attributes);
+LowerValue *ts_onnx (TsProgram *program, const char *op, LowerValue *const *inputs, guint n, const LowerAttribute *attributes,
+                     guint n_attributes);
 /** ts_onnx_all: the same of @n_outputs outputs; FALSE after an error. */
-gboolean ts_onnx_all (TsProgram *program, const char *op, OnnxValue *const *inputs, guint n, const OnnxAttribute *attributes,
-                      guint n_attributes, OnnxValue **outputs, guint n_outputs);
+gboolean ts_onnx_all (TsProgram *program, const char *op, LowerValue *const *inputs, guint n, const LowerAttribute *attributes,
+                      guint n_attributes, LowerValue **outputs, guint n_outputs);
 
 /* Shared by several tables. */
 

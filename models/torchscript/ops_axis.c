@@ -22,14 +22,14 @@ read_axes (TsProgram *program, TsValue value, guint rank, gint64 *axes, guint *n
   return !ts_failed (program);
 }
 
-static OnnxValue *
-reduced (TsProgram *program, const char *onnx, OnnxValue *x, const gint64 *axes, guint n, gboolean keep)
+static LowerValue *
+reduced (TsProgram *program, const char *onnx, LowerValue *x, const gint64 *axes, guint n, gboolean keep)
 {
-  OnnxAttribute attributes[2] = { ts_attr_int ("keepdims", keep) };
+  LowerAttribute attributes[2] = { ts_attr_int ("keepdims", keep) };
   if (ts_failed (program) || x == NULL || n == 0)
     return x;
   if (strcmp (onnx, "ReduceSum") == 0)
-    return ts_onnx (program, onnx, (OnnxValue *[]){ x, ts_constant_ints (program, axes, n) }, 2, attributes, 1);
+    return ts_onnx (program, onnx, (LowerValue *[]){ x, ts_constant_ints (program, axes, n) }, 2, attributes, 1);
   attributes[1] = ts_attr_ints (program, "axes", axes, n);
   return ts_onnx (program, onnx, &x, 1, attributes, 2);
 }
@@ -57,7 +57,7 @@ reduce (TsProgram *program, const TsCall *call)
   guint n = 0;
   if (call->args[0].kind == TS_LIST)
     return sum_of_list (program, call);
-  OnnxValue *x = ts_read (program, call->args[0]);
+  LowerValue *x = ts_read (program, call->args[0]);
   const gboolean has_list = call->args[1].kind == TS_LIST || (call->args[1].kind == TS_INT && call->op->type != 0);
   if (x == NULL || !read_axes (program, has_list ? call->args[1] : ts_none (), x->rank, axes, &n))
     return ts_none ();
@@ -69,10 +69,10 @@ reduce (TsProgram *program, const TsCall *call)
   return ts_new (program, reduced (program, call->op->onnx, x, axes, n, ts_truth (program, call->args[2])), dtype);
 }
 
-static OnnxValue *
-arg_of (TsProgram *program, const char *onnx, OnnxValue *x, gint64 axis, gboolean keep)
+static LowerValue *
+arg_of (TsProgram *program, const char *onnx, LowerValue *x, gint64 axis, gboolean keep)
 {
-  const OnnxAttribute attributes[2] = { ts_attr_int ("axis", axis), ts_attr_int ("keepdims", keep) };
+  const LowerAttribute attributes[2] = { ts_attr_int ("axis", axis), ts_attr_int ("keepdims", keep) };
   return ts_onnx (program, onnx, &x, 1, attributes, 2);
 }
 
@@ -83,7 +83,7 @@ extreme (TsProgram *program, const TsCall *call)
   const gboolean max = strcmp (call->op->name, "aten::max") == 0;
   gint64 axes[SL_MAX_RANK];
   guint n = 0;
-  OnnxValue *x = ts_read (program, call->args[0]);
+  LowerValue *x = ts_read (program, call->args[0]);
   if (x == NULL)
     return ts_none ();
   const TsDtype dtype = call->args[0].tensor->dtype;
@@ -99,7 +99,7 @@ extreme (TsProgram *program, const TsCall *call)
   const TsValue value = ts_new (program, reduced (program, max ? "ReduceMax" : "ReduceMin", x, axes, n, keep), dtype);
   if (call->args[1].kind == TS_NONE)
     return value;
-  OnnxValue *places =
+  LowerValue *places =
     x->rank > 0 ? arg_of (program, max ? "ArgMax" : "ArgMin", x, axes[0], keep) : ts_scalar (program, ts_int (0), TS_INT64);
   const TsValue pair[] = { value, ts_new (program, places, TS_INT64) };
   return ts_tuple (program->heap, pair, 2);
@@ -109,11 +109,11 @@ static TsValue
 arg (TsProgram *program, const TsCall *call)
 {
   const gint64 flat = -1;
-  OnnxValue *x = ts_read (program, call->args[0]);
+  LowerValue *x = ts_read (program, call->args[0]);
   if (x == NULL)
     return ts_none ();
   if (call->args[1].kind == TS_NONE)
-    x = ts_onnx (program, "Reshape", (OnnxValue *[]){ x, ts_constant_ints (program, &flat, 1) }, 2, NULL, 0);
+    x = ts_onnx (program, "Reshape", (LowerValue *[]){ x, ts_constant_ints (program, &flat, 1) }, 2, NULL, 0);
   const guint axis = call->args[1].kind == TS_NONE ? 0 : ts_axis (program, call->args[1], x != NULL ? x->rank : 0);
   return ts_failed (program) ? ts_none ()
                              : ts_new (program, arg_of (program, call->op->onnx, x, axis, ts_truth (program, call->args[2])), TS_INT64);
@@ -133,7 +133,7 @@ any (TsProgram *program, const TsCall *call)
     return ts_bool (all);
   }
   const TsValue truth = ts_run_op (program, "aten::to", (const TsValue[]){ call->args[0], ts_int (TS_BOOLEAN) }, NULL, 2);
-  OnnxValue *x = ts_read (program, truth);
+  LowerValue *x = ts_read (program, truth);
   if (x == NULL || !read_axes (program, call->args[1], x->rank, axes, &n))
     return ts_none ();
   if (x->empty)
@@ -145,10 +145,10 @@ any (TsProgram *program, const TsCall *call)
 static TsValue
 softmax (TsProgram *program, const TsCall *call)
 {
-  OnnxValue *x = ts_read (program, call->args[0]);
+  LowerValue *x = ts_read (program, call->args[0]);
   if (x == NULL)
     return ts_none ();
-  const OnnxAttribute attribute = ts_attr_int ("axis", ts_axis (program, call->args[1], x->rank));
+  const LowerAttribute attribute = ts_attr_int ("axis", ts_axis (program, call->args[1], x->rank));
   x = ts_cast (program, x, TS_FLOAT32);
   return ts_new (program, ts_onnx (program, call->op->onnx, &x, 1, &attribute, 1), TS_FLOAT32);
 }
@@ -156,13 +156,13 @@ softmax (TsProgram *program, const TsCall *call)
 static TsValue
 cumsum (TsProgram *program, const TsCall *call)
 {
-  OnnxValue *x = ts_read (program, call->args[0]);
+  LowerValue *x = ts_read (program, call->args[0]);
   if (x == NULL)
     return ts_none ();
   const TsDtype dtype = call->args[0].tensor->dtype == TS_BOOLEAN ? TS_INT64 : call->args[0].tensor->dtype;
   const gint64 axis = ts_axis (program, call->args[1], x->rank);
   return ts_new (
-    program, ts_onnx (program, "CumSum", (OnnxValue *[]){ ts_cast (program, x, dtype), ts_constant_ints (program, &axis, 1) }, 2, NULL, 0),
+    program, ts_onnx (program, "CumSum", (LowerValue *[]){ ts_cast (program, x, dtype), ts_constant_ints (program, &axis, 1) }, 2, NULL, 0),
     dtype);
 }
 
@@ -170,17 +170,17 @@ cumsum (TsProgram *program, const TsCall *call)
 static TsValue
 top (TsProgram *program, TsValue tensor, gint64 k, guint axis, gboolean largest, gboolean unstable)
 {
-  const OnnxAttribute attributes[4] = { ts_attr_int ("axis", axis), ts_attr_int ("largest", largest), ts_attr_int ("sorted", 1),
-                                        ts_attr_int ("unstable", unstable) };
-  OnnxValue *outputs[2] = { NULL }, *valid = tensor.tensor->valid;
+  const LowerAttribute attributes[4] = { ts_attr_int ("axis", axis), ts_attr_int ("largest", largest), ts_attr_int ("sorted", 1),
+                                         ts_attr_int ("unstable", unstable) };
+  LowerValue *outputs[2] = { NULL }, *valid = tensor.tensor->valid;
   if (valid != NULL && tensor.tensor->rank != 1)
     return ts_refuse (program, SL_ERROR_UNSUPPORTED, "of a tensor of several dimensions whose rows depend on the picture");
-  OnnxValue *const inputs[2] = { ts_filled_rows (program, tensor, largest ? -1e30 : 1e30), ts_constant_ints (program, &k, 1) };
+  LowerValue *const inputs[2] = { ts_filled_rows (program, tensor, largest ? -1e30 : 1e30), ts_constant_ints (program, &k, 1) };
   if (!ts_onnx_all (program, "TopK", inputs, 2, attributes, 4, outputs, 2))
     return ts_none ();
   const TsValue pair[] = { ts_new (program, outputs[0], tensor.tensor->dtype), ts_new (program, outputs[1], TS_INT64) };
   if (valid != NULL)
-    valid = ts_onnx (program, "Gather", (OnnxValue *[]){ valid, outputs[1] }, 2, NULL, 0);
+    valid = ts_onnx (program, "Gather", (LowerValue *[]){ valid, outputs[1] }, 2, NULL, 0);
   for (guint i = 0; i < 2 && !ts_failed (program); i++)
     pair[i].tensor->valid = valid;
   return ts_tuple (program->heap, pair, 2);
@@ -189,7 +189,7 @@ top (TsProgram *program, TsValue tensor, gint64 k, guint axis, gboolean largest,
 static TsValue
 topk (TsProgram *program, const TsCall *call)
 {
-  OnnxValue *x = ts_read (program, call->args[0]);
+  LowerValue *x = ts_read (program, call->args[0]);
   if (x == NULL)
     return ts_none ();
   return top (program, call->args[0], ts_to_int (program, call->args[1]), ts_axis (program, call->args[2], x->rank),
@@ -200,7 +200,7 @@ static TsValue
 sort (TsProgram *program, const TsCall *call)
 {
   TsValue pair;
-  OnnxValue *x = ts_read (program, call->args[0]);
+  LowerValue *x = ts_read (program, call->args[0]);
   if (x == NULL || x->rank == 0)
     return ts_refuse (program, SL_ERROR_SHAPE, "a tensor without dimensions");
   const guint axis = ts_axis (program, call->args[1], x->rank);
@@ -217,16 +217,16 @@ variance (TsProgram *program, const TsCall *call)
   const gboolean has_list = call->args[1].kind == TS_LIST, keep = has_list && ts_truth (program, call->args[3]);
   const gboolean stated = ts_truth (program, has_list || call->args[1].kind == TS_NONE ? call->args[2] : call->args[1]);
   const gboolean unbiased = call->args[4].kind == TS_NONE ? stated : ts_truth (program, call->args[4]);
-  OnnxValue *x = ts_read (program, call->args[0]);
+  LowerValue *x = ts_read (program, call->args[0]);
   if (x == NULL || !read_axes (program, has_list ? call->args[1] : ts_none (), x->rank, axes, &n))
     return ts_none ();
   for (guint i = 0; i < n; i++)
     count *= x->dims[axes[i]];
-  OnnxValue *mean = reduced (program, "ReduceMean", x, axes, n, TRUE);
-  OnnxValue *apart = ts_onnx (program, "Sub", (OnnxValue *[]){ x, mean }, 2, NULL, 0);
-  OnnxValue *y = reduced (program, "ReduceMean", ts_onnx (program, "Mul", (OnnxValue *[]){ apart, apart }, 2, NULL, 0), axes, n, keep);
+  LowerValue *mean = reduced (program, "ReduceMean", x, axes, n, TRUE);
+  LowerValue *apart = ts_onnx (program, "Sub", (LowerValue *[]){ x, mean }, 2, NULL, 0);
+  LowerValue *y = reduced (program, "ReduceMean", ts_onnx (program, "Mul", (LowerValue *[]){ apart, apart }, 2, NULL, 0), axes, n, keep);
   if (unbiased && count > 1)
-    y = ts_onnx (program, "Mul", (OnnxValue *[]){ y, ts_scalar (program, ts_float ((gdouble) count / (gdouble) (count - 1)), TS_FLOAT32) },
+    y = ts_onnx (program, "Mul", (LowerValue *[]){ y, ts_scalar (program, ts_float ((gdouble) count / (gdouble) (count - 1)), TS_FLOAT32) },
                  2, NULL, 0);
   if (strcmp (call->op->name, "aten::std") == 0)
     y = ts_onnx (program, "Sqrt", &y, 1, NULL, 0);
@@ -239,7 +239,7 @@ norm (TsProgram *program, const TsCall *call)
 {
   gint64 axes[SL_MAX_RANK];
   guint n = 0;
-  OnnxValue *x = ts_read (program, call->args[0]);
+  LowerValue *x = ts_read (program, call->args[0]);
   const gdouble p = call->args[1].kind == TS_NONE ? 2 : ts_to_float (program, call->args[1]);
   if (x == NULL || !read_axes (program, call->args[2], x->rank, axes, &n))
     return ts_none ();
@@ -255,10 +255,10 @@ frobenius_norm (TsProgram *program, const TsCall *call)
   return ts_run_op (program, "aten::norm", args, NULL, 4);
 }
 
-static OnnxValue *
-product (TsProgram *program, OnnxValue *a, OnnxValue *b)
+static LowerValue *
+product (TsProgram *program, LowerValue *a, LowerValue *b)
 {
-  return ts_onnx (program, "MatMul", (OnnxValue *[]){ a, b }, 2, NULL, 0);
+  return ts_onnx (program, "MatMul", (LowerValue *[]){ a, b }, 2, NULL, 0);
 }
 
 static TsValue
@@ -271,64 +271,64 @@ matmul (TsProgram *program, const TsCall *call)
 static TsValue
 addmm (TsProgram *program, const TsCall *call)
 {
-  OnnxValue *y = product (program, ts_read (program, call->args[1]), ts_read (program, call->args[2]));
-  OnnxValue *c = ts_read (program, call->args[0]);
+  LowerValue *y = product (program, ts_read (program, call->args[1]), ts_read (program, call->args[2]));
+  LowerValue *c = ts_read (program, call->args[0]);
   const gdouble beta = ts_to_float (program, call->args[3]), alpha = ts_to_float (program, call->args[4]);
   if (alpha != 1)
-    y = ts_onnx (program, "Mul", (OnnxValue *[]){ y, ts_scalar (program, ts_float (alpha), TS_FLOAT32) }, 2, NULL, 0);
+    y = ts_onnx (program, "Mul", (LowerValue *[]){ y, ts_scalar (program, ts_float (alpha), TS_FLOAT32) }, 2, NULL, 0);
   if (beta == 0)
     return ts_new (program, y, TS_FLOAT32);
   if (beta != 1)
-    c = ts_onnx (program, "Mul", (OnnxValue *[]){ c, ts_scalar (program, ts_float (beta), TS_FLOAT32) }, 2, NULL, 0);
-  return ts_new (program, ts_onnx (program, "Add", (OnnxValue *[]){ y, c }, 2, NULL, 0), TS_FLOAT32);
+    c = ts_onnx (program, "Mul", (LowerValue *[]){ c, ts_scalar (program, ts_float (beta), TS_FLOAT32) }, 2, NULL, 0);
+  return ts_new (program, ts_onnx (program, "Add", (LowerValue *[]){ y, c }, 2, NULL, 0), TS_FLOAT32);
 }
 
 static TsValue
 linear (TsProgram *program, const TsCall *call)
 {
   static const gint64 order[2] = { 1, 0 };
-  const OnnxAttribute transposed = ts_attr_int ("transB", 1);
-  OnnxValue *x = ts_read (program, call->args[0]), *w = ts_read (program, call->args[1]);
-  OnnxValue *bias = call->args[2].kind != TS_NONE ? ts_read (program, call->args[2]) : NULL;
+  const LowerAttribute transposed = ts_attr_int ("transB", 1);
+  LowerValue *x = ts_read (program, call->args[0]), *w = ts_read (program, call->args[1]);
+  LowerValue *bias = call->args[2].kind != TS_NONE ? ts_read (program, call->args[2]) : NULL;
   if (x == NULL || w == NULL || w->rank != 2)
     return ts_refuse (program, SL_ERROR_SHAPE, "weights of %u dimensions; expected 2", w != NULL ? w->rank : 0);
   if (x->rank == 2)
-    return ts_new (program, ts_onnx (program, "Gemm", (OnnxValue *[]){ x, w, bias }, 3, &transposed, 1), TS_FLOAT32);
-  OnnxValue *y = product (program, x, ts_permuted (program, w, order, 2));
+    return ts_new (program, ts_onnx (program, "Gemm", (LowerValue *[]){ x, w, bias }, 3, &transposed, 1), TS_FLOAT32);
+  LowerValue *y = product (program, x, ts_permuted (program, w, order, 2));
   if (bias != NULL)
-    y = ts_onnx (program, "Add", (OnnxValue *[]){ y, bias }, 2, NULL, 0);
+    y = ts_onnx (program, "Add", (LowerValue *[]){ y, bias }, 2, NULL, 0);
   return ts_new (program, y, TS_FLOAT32);
 }
 
 static TsValue
 attention (TsProgram *program, const TsCall *call)
 {
-  Onnx *o = &program->onnx;
-  OnnxValue *q = ts_read (program, call->args[0]), *k = ts_read (program, call->args[1]), *v = ts_read (program, call->args[2]);
-  OnnxValue *mask = call->args[3].kind == TS_TENSOR ? ts_read (program, call->args[3]) : NULL;
+  Lower *o = &program->lower;
+  LowerValue *q = ts_read (program, call->args[0]), *k = ts_read (program, call->args[1]), *v = ts_read (program, call->args[2]);
+  LowerValue *mask = call->args[3].kind == TS_TENSOR ? ts_read (program, call->args[3]) : NULL;
   if (ts_to_float (program, call->args[4]) != 0)
     return ts_refuse (program, SL_ERROR_UNSUPPORTED, "dropout is not supported; export the module after eval()");
   if (call->args[6].kind != TS_NONE && ts_to_float (program, call->args[6]) == 0)
     return ts_refuse (program, SL_ERROR_UNSUPPORTED, "a scale of 0; expected another number, or None");
-  const OnnxAttention a = { .q = onnx_plain (o, q),
-                            .k = onnx_plain (o, k),
-                            .v = onnx_plain (o, v),
-                            .mask = mask != NULL ? onnx_plain (o, mask) : -1,
-                            .scale = call->args[6].kind != TS_NONE ? (gfloat) ts_to_float (program, call->args[6]) : 0,
-                            .causal = ts_truth (program, call->args[5]) };
-  return ts_new_plain (program, ts_failed (program) ? -1 : onnx_attend (o, &a), TS_FLOAT32);
+  const LowerAttention a = { .q = lower_plain (o, q),
+                             .k = lower_plain (o, k),
+                             .v = lower_plain (o, v),
+                             .mask = mask != NULL ? lower_plain (o, mask) : -1,
+                             .scale = call->args[6].kind != TS_NONE ? (gfloat) ts_to_float (program, call->args[6]) : 0,
+                             .causal = ts_truth (program, call->args[5]) };
+  return ts_new_plain (program, ts_failed (program) ? -1 : lower_attend (o, &a), TS_FLOAT32);
 }
 
 static TsValue
 einsum (TsProgram *program, const TsCall *call)
 {
-  OnnxValue *values[8];
+  LowerValue *values[8];
   const TsValue list = call->args[1];
   if (call->args[0].kind != TS_STRING || list.kind != TS_LIST || list.list->n > G_N_ELEMENTS (values))
     return ts_refuse (program, SL_ERROR_UNSUPPORTED, "expected an equation and a few tensors");
   for (guint i = 0; i < list.list->n; i++)
     values[i] = ts_read (program, list.list->items[i]);
-  const OnnxAttribute equation = ts_attr_text ("equation", call->args[0].text);
+  const LowerAttribute equation = ts_attr_text ("equation", call->args[0].text);
   return ts_new (program, ts_onnx (program, "Einsum", values, list.list->n, &equation, 1), TS_FLOAT32);
 }
 

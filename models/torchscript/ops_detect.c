@@ -9,26 +9,26 @@
 static TsValue
 roi_align (TsProgram *program, const TsCall *call)
 {
-  OnnxValue *x = ts_read (program, call->args[0]), *rois = ts_read (program, call->args[1]);
+  LowerValue *x = ts_read (program, call->args[0]), *rois = ts_read (program, call->args[1]);
   if (x == NULL || rois == NULL || rois->rank != 2 || rois->dims[1] != 5)
     return ts_refuse (program, SL_ERROR_SHAPE, "regions that are not rows of a picture's number and four edges");
   const gint64 edges[3] = { 0, 1, 5 }, axis = 1;
-  OnnxValue *parts[2];
+  LowerValue *parts[2];
   for (guint i = 0; i < 2; i++)
     parts[i] = ts_onnx (program, "Slice",
-                        (OnnxValue *[]){ rois, ts_constant_ints (program, &edges[i], 1), ts_constant_ints (program, &edges[i + 1], 1),
-                                         ts_constant_ints (program, &axis, 1) },
+                        (LowerValue *[]){ rois, ts_constant_ints (program, &edges[i], 1), ts_constant_ints (program, &edges[i + 1], 1),
+                                          ts_constant_ints (program, &axis, 1) },
                         4, NULL, 0);
-  OnnxValue *numbers = ts_onnx (program, "Squeeze", (OnnxValue *[]){ parts[0], ts_constant_ints (program, &axis, 1) }, 2, NULL, 0);
+  LowerValue *numbers = ts_onnx (program, "Squeeze", (LowerValue *[]){ parts[0], ts_constant_ints (program, &axis, 1) }, 2, NULL, 0);
   const gboolean aligned = ts_truth (program, call->args[6]);
-  const OnnxAttribute attributes[5] = {
+  const LowerAttribute attributes[5] = {
     ts_attr_float ("spatial_scale", ts_to_float (program, call->args[2])),
     ts_attr_int ("output_height", ts_to_int (program, call->args[3])),
     ts_attr_int ("output_width", ts_to_int (program, call->args[4])),
     ts_attr_int ("sampling_ratio", MAX (ts_to_int (program, call->args[5]), 0)),
     ts_attr_text ("coordinate_transformation_mode", aligned ? "half_pixel" : "output_half_pixel"),
   };
-  OnnxValue *const inputs[3] = { x, parts[1], ts_cast (program, numbers, TS_INT32) };
+  LowerValue *const inputs[3] = { x, parts[1], ts_cast (program, numbers, TS_INT32) };
   return ts_new (program, ts_onnx (program, "RoiAlign", inputs, 3, attributes, 5), TS_FLOAT32);
 }
 
@@ -44,13 +44,13 @@ paste_masks (TsProgram *program, const TsCall *call)
 static TsValue
 paste_ringed_masks (TsProgram *program, const TsCall *call)
 {
-  OnnxValue *x = ts_read (program, call->args[0]);
+  LowerValue *x = ts_read (program, call->args[0]);
   if (x == NULL || x->rank != 4 || x->dims[2] < 3 || x->dims[3] < 3)
     return ts_refuse (program, SL_ERROR_SHAPE, "masks without a ring of a pixel");
   x = ts_slice_of (program, x, 2, 1, x->dims[2] - 1, 1);
   x = ts_slice_of (program, x, 3, 1, x->dims[3] - 1, 1);
   return ts_new (program,
-                 ts_onnx (program, "Squeeze", (OnnxValue *[]){ x, ts_constant_ints (program, (const gint64[]){ 1 }, 1) }, 2, NULL, 0),
+                 ts_onnx (program, "Squeeze", (LowerValue *[]){ x, ts_constant_ints (program, (const gint64[]){ 1 }, 1) }, 2, NULL, 0),
                  TS_FLOAT32);
 }
 
@@ -59,19 +59,19 @@ static TsValue
 keypoints (TsProgram *program, const TsCall *call)
 {
   const gboolean exchanged = call->op->type != SL_OP_INVALID;
-  OnnxValue *maps = ts_read (program, call->args[0]), *regions = ts_read (program, call->args[1]);
+  LowerValue *maps = ts_read (program, call->args[0]), *regions = ts_read (program, call->args[1]);
   if (maps == NULL || regions == NULL || maps->rank != 4)
     return ts_refuse (program, SL_ERROR_SHAPE, "heat maps of another shape than [n,points,height,width]");
-  OnnxValue *peaks = onnx_heat_map_peaks (&program->onnx, maps, regions);
-  OnnxValue *values = ts_slice_of (program, peaks, 2, 2, 3, 1), *places = ts_slice_of (program, peaks, 2, 0, 2, 1);
+  LowerValue *peaks = lower_heat_map_peaks (&program->lower, maps, regions);
+  LowerValue *values = ts_slice_of (program, peaks, 2, 2, 3, 1), *places = ts_slice_of (program, peaks, 2, 0, 2, 1);
   if (ts_failed (program))
     return ts_none ();
   const gint64 n = peaks->dims[0], points = peaks->dims[1], shape[3] = { n, points, 1 };
-  const OnnxAttribute axis = ts_attr_int ("axis", 2);
-  OnnxValue *ones = ts_scalar (program, ts_float (1), TS_FLOAT32);
-  ones = ts_onnx (program, "Expand", (OnnxValue *[]){ ones, ts_constant_ints (program, shape, 3) }, 2, NULL, 0);
-  OnnxValue *all = ts_onnx (program, "Concat", (OnnxValue *[]){ places, ones }, 2, &axis, 1);
-  const OnnxAttribute order = ts_attr_ints (program, "perm", (const gint64[]){ 0, 2, 1 }, 3);
+  const LowerAttribute axis = ts_attr_int ("axis", 2);
+  LowerValue *ones = ts_scalar (program, ts_float (1), TS_FLOAT32);
+  ones = ts_onnx (program, "Expand", (LowerValue *[]){ ones, ts_constant_ints (program, shape, 3) }, 2, NULL, 0);
+  LowerValue *all = ts_onnx (program, "Concat", (LowerValue *[]){ places, ones }, 2, &axis, 1);
+  const LowerAttribute order = ts_attr_ints (program, "perm", (const gint64[]){ 0, 2, 1 }, 3);
   if (exchanged)
     all = ts_onnx (program, "Transpose", &all, 1, &order, 1);
   const TsValue both[2] = { ts_new (program, all, TS_FLOAT32), ts_new (program, ts_reshaped (program, values, shape, 2), TS_FLOAT32) };
@@ -101,10 +101,10 @@ deform (TsProgram *program, const TsCall *call)
   gint64 numbers[8];
   for (guint i = 0; i < G_N_ELEMENTS (numbers); i++)
     numbers[i] = ts_to_int (program, call->args[5 + i]);
-  OnnxValue *mask = ts_truth (program, call->args[13]) ? ts_read (program, call->args[3]) : NULL;
-  OnnxValue *inputs[5] = { ts_read (program, call->args[0]), ts_read (program, call->args[1]), ts_read (program, call->args[2]),
-                           call->args[4].kind != TS_NONE ? ts_read (program, call->args[4]) : NULL, mask };
-  const OnnxAttribute attributes[] = {
+  LowerValue *mask = ts_truth (program, call->args[13]) ? ts_read (program, call->args[3]) : NULL;
+  LowerValue *inputs[5] = { ts_read (program, call->args[0]), ts_read (program, call->args[1]), ts_read (program, call->args[2]),
+                            call->args[4].kind != TS_NONE ? ts_read (program, call->args[4]) : NULL, mask };
+  const LowerAttribute attributes[] = {
     ts_attr_ints (program, "strides", numbers, 2),
     ts_attr_ints (program, "pads", (const gint64[]){ numbers[2], numbers[3], numbers[2], numbers[3] }, 4),
     ts_attr_ints (program, "dilations", numbers + 4, 2),

@@ -34,7 +34,7 @@ ts_promote (TsValue a, TsValue b)
 }
 
 /* An operand, a tensor or a number, as the type in which the operation is computed. */
-static OnnxValue *
+static LowerValue *
 operand (TsProgram *program, TsValue value, TsDtype dtype)
 {
   if (value.kind == TS_TENSOR)
@@ -50,15 +50,15 @@ are_scalars (const TsCall *call)
 
 /* An operator of the core that ONNX does not have, in the layout that its operands are in. */
 static TsValue
-core_binary (TsProgram *program, SlOpType op, OnnxValue *a, OnnxValue *b, TsDtype dtype)
+core_binary (TsProgram *program, SlOpType op, LowerValue *a, LowerValue *b, TsDtype dtype)
 {
-  Onnx *o = &program->onnx;
+  Lower *o = &program->lower;
   if (ts_failed (program) || a == NULL || b == NULL)
     return ts_none ();
   const guint rank = MAX (a->rank, b->rank);
   const gboolean last = (a->last >= 0 && a->rank == rank) || (b->last >= 0 && b->rank == rank);
-  const gint32 inputs[2] = { onnx_operand (o, a, rank, last), onnx_operand (o, b, rank, last) };
-  const gint32 y = onnx_emit (o, op, inputs, 2, NULL, onnx_tensor_type (o, inputs[0]));
+  const gint32 inputs[2] = { lower_operand (o, a, rank, last), lower_operand (o, b, rank, last) };
+  const gint32 y = lower_emit (o, op, inputs, 2, NULL, lower_tensor_type (o, inputs[0]));
   return last ? ts_new_last (program, y, dtype) : ts_new_plain (program, y, dtype);
 }
 
@@ -69,9 +69,9 @@ arithmetic (TsProgram *program, const TsCall *call)
   if (are_scalars (call))
     return ts_binary_scalar (program, call);
   const TsDtype dtype = ts_promote (call->args[0], call->args[1]);
-  OnnxValue *pair[2] = { operand (program, call->args[0], dtype), operand (program, call->args[1], dtype) };
+  LowerValue *pair[2] = { operand (program, call->args[0], dtype), operand (program, call->args[1], dtype) };
   if (ts_is_number (call->args[2]) && ts_to_float (program, call->args[2]) != 1)
-    pair[1] = ts_onnx (program, "Mul", (OnnxValue *[]){ pair[1], ts_scalar (program, call->args[2], dtype) }, 2, NULL, 0);
+    pair[1] = ts_onnx (program, "Mul", (LowerValue *[]){ pair[1], ts_scalar (program, call->args[2], dtype) }, 2, NULL, 0);
   return ts_new (program, ts_onnx (program, call->op->onnx, pair, 2, NULL, 0), dtype);
 }
 
@@ -97,7 +97,7 @@ add_relu (TsProgram *program, const TsCall *call)
   const TsOp op = { .name = "aten::add", .onnx = "Add" };
   add.op = &op;
   const TsValue sum = arithmetic (program, &add);
-  OnnxValue *x = ts_read (program, sum);
+  LowerValue *x = ts_read (program, sum);
   return x == NULL ? sum : ts_new (program, ts_onnx (program, "Relu", &x, 1, NULL, 0), sum.tensor->dtype);
 }
 
@@ -110,7 +110,7 @@ divide (TsProgram *program, const TsCall *call)
   TsDtype dtype = ts_promote (call->args[0], call->args[1]);
   if (category (dtype) < 2 && mode.kind != TS_STRING)
     dtype = TS_FLOAT32;
-  OnnxValue *pair[2] = { operand (program, call->args[0], dtype), operand (program, call->args[1], dtype) };
+  LowerValue *pair[2] = { operand (program, call->args[0], dtype), operand (program, call->args[1], dtype) };
   if (mode.kind == TS_STRING && strcmp (mode.text, "floor") == 0)
     return core_binary (program, SL_OP_FLOOR_DIV, pair[0], pair[1], dtype);
   if (mode.kind == TS_STRING && category (dtype) == 2)
@@ -134,8 +134,8 @@ compare (TsProgram *program, const TsCall *call)
     return ts_binary_scalar (program, call);
   const TsDtype dtype = ts_promote (call->args[0], call->args[1]);
   const TsDtype both = dtype == TS_BOOLEAN && call->op->type == 0 ? TS_INT32 : dtype;
-  OnnxValue *pair[2] = { operand (program, call->args[0], both), operand (program, call->args[1], both) };
-  OnnxValue *result = ts_onnx (program, call->op->onnx, pair, 2, NULL, 0);
+  LowerValue *pair[2] = { operand (program, call->args[0], both), operand (program, call->args[1], both) };
+  LowerValue *result = ts_onnx (program, call->op->onnx, pair, 2, NULL, 0);
   if (strcmp (call->op->name, "aten::ne") == 0)
     result = ts_onnx (program, "Not", &result, 1, NULL, 0);
   return ts_new (program, result, TS_BOOLEAN);
@@ -148,22 +148,22 @@ logical (TsProgram *program, const TsCall *call)
     return ts_binary_scalar (program, call);
   if (call->op->name[6] != 'l' && category (ts_promote (call->args[0], call->args[1])) != 0)
     return ts_refuse (program, SL_ERROR_UNSUPPORTED, "bits of whole numbers are not supported; only truth values are");
-  OnnxValue *pair[2] = { operand (program, call->args[0], TS_BOOLEAN), operand (program, call->args[1], TS_BOOLEAN) };
+  LowerValue *pair[2] = { operand (program, call->args[0], TS_BOOLEAN), operand (program, call->args[1], TS_BOOLEAN) };
   return ts_new (program, ts_onnx (program, call->op->onnx, pair, 2, NULL, 0), TS_BOOLEAN);
 }
 
 static TsValue
 logical_not (TsProgram *program, const TsCall *call)
 {
-  OnnxValue *x = ts_cast (program, ts_read (program, call->args[0]), TS_BOOLEAN);
+  LowerValue *x = ts_cast (program, ts_read (program, call->args[0]), TS_BOOLEAN);
   return ts_new (program, ts_onnx (program, "Not", &x, 1, NULL, 0), TS_BOOLEAN);
 }
 
 /* Functions of a real number: whole numbers become float32 first. */
-static OnnxValue *
+static LowerValue *
 real_operand (TsProgram *program, TsValue value, TsDtype *dtype)
 {
-  OnnxValue *x = ts_read (program, value);
+  LowerValue *x = ts_read (program, value);
   *dtype = TS_FLOAT32;
   if (x == NULL)
     return NULL;
@@ -181,7 +181,7 @@ unary (TsProgram *program, const TsCall *call)
     return ts_unary_scalar (program, call);
   if (ts_is_quantized (call->args[0].tensor->dtype))
     return ts_quantized_unary (program, call);
-  OnnxValue *x = real_operand (program, call->args[0], &dtype);
+  LowerValue *x = real_operand (program, call->args[0], &dtype);
   return ts_new (program, ts_onnx (program, call->op->onnx, &x, 1, NULL, 0), dtype);
 }
 
@@ -194,7 +194,7 @@ unary_any (TsProgram *program, const TsCall *call)
     return ts_unary_scalar (program, call);
   if (ts_is_quantized (x.tensor->dtype))
     return ts_quantized_unary (program, call);
-  OnnxValue *value = ts_read (program, x);
+  LowerValue *value = ts_read (program, x);
   if (category (x.tensor->dtype) < 2 && call->op->type != 0)
     return ts_new (program, value, x.tensor->dtype);
   return ts_new (program, ts_onnx (program, call->op->onnx, &value, 1, NULL, 0), x.tensor->dtype);
@@ -206,10 +206,10 @@ core_unary (TsProgram *program, const TsCall *call)
 {
   TsDtype dtype;
   gboolean last = FALSE;
-  OnnxValue *x = real_operand (program, call->args[0], &dtype);
+  LowerValue *x = real_operand (program, call->args[0], &dtype);
   if (x == NULL)
     return ts_none ();
-  const gint32 input = onnx_any (&program->onnx, x, &last), y = onnx_unary (&program->onnx, call->op->type, input);
+  const gint32 input = lower_any (&program->lower, x, &last), y = lower_unary (&program->lower, call->op->type, input);
   return last ? ts_new_last (program, y, dtype) : ts_new_plain (program, y, dtype);
 }
 
@@ -217,12 +217,12 @@ core_unary (TsProgram *program, const TsCall *call)
 static TsValue
 with_attributes (TsProgram *program, const TsCall *call, const char *const *names)
 {
-  OnnxAttribute attributes[4];
+  LowerAttribute attributes[4];
   TsDtype dtype;
   guint n = 0;
   if (call->args[0].kind == TS_TENSOR && ts_is_quantized (call->args[0].tensor->dtype))
     return ts_quantized_unary (program, call);
-  OnnxValue *x = real_operand (program, call->args[0], &dtype);
+  LowerValue *x = real_operand (program, call->args[0], &dtype);
   for (; names[n] != NULL; n++)
     attributes[n] = ts_attr_float (names[n], ts_to_float (program, call->args[n + 1]));
   return ts_new (program, ts_onnx (program, call->op->onnx, &x, 1, attributes, n), dtype);
@@ -257,9 +257,9 @@ static TsValue
 gelu (TsProgram *program, const TsCall *call)
 {
   TsDtype dtype;
-  OnnxValue *x = real_operand (program, call->args[0], &dtype);
+  LowerValue *x = real_operand (program, call->args[0], &dtype);
   const char *how = call->args[1].kind == TS_STRING ? call->args[1].text : "none";
-  const OnnxAttribute attribute = ts_attr_text ("approximate", how);
+  const LowerAttribute attribute = ts_attr_text ("approximate", how);
   return ts_new (program, ts_onnx (program, "Gelu", &x, 1, &attribute, 1), dtype);
 }
 
@@ -267,14 +267,14 @@ static TsValue
 softplus (TsProgram *program, const TsCall *call)
 {
   TsDtype dtype;
-  OnnxValue *x = real_operand (program, call->args[0], &dtype);
+  LowerValue *x = real_operand (program, call->args[0], &dtype);
   const gdouble beta = ts_to_float (program, call->args[1]);
-  OnnxValue *factor = ts_scalar (program, ts_float (beta), TS_FLOAT32);
+  LowerValue *factor = ts_scalar (program, ts_float (beta), TS_FLOAT32);
   if (beta != 1)
-    x = ts_onnx (program, "Mul", (OnnxValue *[]){ x, factor }, 2, NULL, 0);
+    x = ts_onnx (program, "Mul", (LowerValue *[]){ x, factor }, 2, NULL, 0);
   x = ts_onnx (program, "Softplus", &x, 1, NULL, 0);
   if (beta != 1)
-    x = ts_onnx (program, "Div", (OnnxValue *[]){ x, factor }, 2, NULL, 0);
+    x = ts_onnx (program, "Div", (LowerValue *[]){ x, factor }, 2, NULL, 0);
   return ts_new (program, x, dtype);
 }
 
@@ -284,10 +284,10 @@ logarithm (TsProgram *program, const TsCall *call)
   TsDtype dtype;
   if (call->args[0].kind != TS_TENSOR)
     return ts_unary_scalar (program, call);
-  OnnxValue *x = real_operand (program, call->args[0], &dtype);
+  LowerValue *x = real_operand (program, call->args[0], &dtype);
   const gdouble base = strcmp (call->op->name, "aten::log2") == 0 ? log (2) : log (10);
   x = ts_onnx (program, "Log", &x, 1, NULL, 0);
-  return ts_new (program, ts_onnx (program, "Mul", (OnnxValue *[]){ x, ts_scalar (program, ts_float (1 / base), TS_FLOAT32) }, 2, NULL, 0),
+  return ts_new (program, ts_onnx (program, "Mul", (LowerValue *[]){ x, ts_scalar (program, ts_float (1 / base), TS_FLOAT32) }, 2, NULL, 0),
                  dtype);
 }
 
@@ -296,7 +296,7 @@ static TsValue
 log_sigmoid (TsProgram *program, const TsCall *call)
 {
   TsDtype dtype;
-  OnnxValue *x = real_operand (program, call->args[0], &dtype);
+  LowerValue *x = real_operand (program, call->args[0], &dtype);
   static const char *const steps[] = { "Neg", "Softplus", "Neg" };
   for (guint i = 0; i < G_N_ELEMENTS (steps); i++)
     x = ts_onnx (program, steps[i], &x, 1, NULL, 0);
@@ -308,13 +308,13 @@ static TsValue
 near_one (TsProgram *program, const TsCall *call)
 {
   TsDtype dtype;
-  OnnxValue *x = real_operand (program, call->args[0], &dtype), *one = ts_scalar (program, ts_float (1), TS_FLOAT32);
+  LowerValue *x = real_operand (program, call->args[0], &dtype), *one = ts_scalar (program, ts_float (1), TS_FLOAT32);
   const gboolean log1p = strcmp (call->op->name, "aten::log1p") == 0;
   if (log1p)
-    x = ts_onnx (program, "Add", (OnnxValue *[]){ x, one }, 2, NULL, 0);
+    x = ts_onnx (program, "Add", (LowerValue *[]){ x, one }, 2, NULL, 0);
   x = ts_onnx (program, log1p ? "Log" : "Exp", &x, 1, NULL, 0);
   if (!log1p)
-    x = ts_onnx (program, "Sub", (OnnxValue *[]){ x, one }, 2, NULL, 0);
+    x = ts_onnx (program, "Sub", (LowerValue *[]){ x, one }, 2, NULL, 0);
   return ts_new (program, x, dtype);
 }
 
@@ -329,12 +329,12 @@ clip (TsProgram *program, TsValue x, TsValue low, TsValue high)
   TsDtype dtype = x.tensor->dtype;
   if (category (dtype) == 1 && (low.kind == TS_FLOAT || high.kind == TS_FLOAT))
     dtype = TS_FLOAT32;
-  OnnxValue *inputs[3] = { ts_cast (program, ts_read (program, x), dtype), NULL, NULL };
+  LowerValue *inputs[3] = { ts_cast (program, ts_read (program, x), dtype), NULL, NULL };
   if (low.kind == TS_TENSOR || high.kind == TS_TENSOR) {
     for (guint i = 1; i < 3; i++) {
       const TsValue limit = i == 1 ? low : high;
       if (limit.kind != TS_NONE)
-        inputs[0] = ts_onnx (program, i == 1 ? "Max" : "Min", (OnnxValue *[]){ inputs[0], operand (program, limit, dtype) }, 2, NULL, 0);
+        inputs[0] = ts_onnx (program, i == 1 ? "Max" : "Min", (LowerValue *[]){ inputs[0], operand (program, limit, dtype) }, 2, NULL, 0);
     }
     return ts_new (program, inputs[0], dtype);
   }
@@ -364,28 +364,28 @@ relu6 (TsProgram *program, const TsCall *call)
 static TsValue
 prelu (TsProgram *program, const TsCall *call)
 {
-  OnnxValue *x = ts_read (program, call->args[0]), *slope = ts_read (program, call->args[1]);
+  LowerValue *x = ts_read (program, call->args[0]), *slope = ts_read (program, call->args[1]);
   gint64 dims[SL_MAX_RANK];
   if (x == NULL || slope == NULL)
     return ts_none ();
-  if (onnx_elements (slope) > 1 && x->rank >= 2) { /* one a channel */
+  if (lower_elements (slope) > 1 && x->rank >= 2) { /* one a channel */
     for (guint i = 0; i + 1 < x->rank; i++)
-      dims[i] = i == 0 ? (gint64) onnx_elements (slope) : 1;
-    slope = ts_onnx (program, "Reshape", (OnnxValue *[]){ slope, ts_constant_ints (program, dims, x->rank - 1) }, 2, NULL, 0);
+      dims[i] = i == 0 ? (gint64) lower_elements (slope) : 1;
+    slope = ts_onnx (program, "Reshape", (LowerValue *[]){ slope, ts_constant_ints (program, dims, x->rank - 1) }, 2, NULL, 0);
   }
-  return ts_new (program, ts_onnx (program, "PRelu", (OnnxValue *[]){ x, slope }, 2, NULL, 0), call->args[0].tensor->dtype);
+  return ts_new (program, ts_onnx (program, "PRelu", (LowerValue *[]){ x, slope }, 2, NULL, 0), call->args[0].tensor->dtype);
 }
 
 /* x where it is above the threshold, else a value. */
 static TsValue
 threshold (TsProgram *program, const TsCall *call)
 {
-  OnnxValue *x = ts_read (program, call->args[0]);
+  LowerValue *x = ts_read (program, call->args[0]);
   if (x == NULL)
     return ts_none ();
   const TsDtype dtype = call->args[0].tensor->dtype;
-  OnnxValue *above = ts_onnx (program, "Greater", (OnnxValue *[]){ x, ts_scalar (program, call->args[1], dtype) }, 2, NULL, 0);
-  OnnxValue *const inputs[3] = { above, x, ts_scalar (program, call->args[2], dtype) };
+  LowerValue *above = ts_onnx (program, "Greater", (LowerValue *[]){ x, ts_scalar (program, call->args[1], dtype) }, 2, NULL, 0);
+  LowerValue *const inputs[3] = { above, x, ts_scalar (program, call->args[2], dtype) };
   return ts_new (program, ts_onnx (program, "Where", inputs, 3, NULL, 0), dtype);
 }
 
@@ -395,16 +395,16 @@ power (TsProgram *program, const TsCall *call)
   if (are_scalars (call))
     return ts_binary_scalar (program, call);
   const TsDtype dtype = ts_promote (call->args[0], call->args[1]);
-  OnnxValue *pair[2] = { operand (program, call->args[0], dtype), operand (program, call->args[1], dtype) };
+  LowerValue *pair[2] = { operand (program, call->args[0], dtype), operand (program, call->args[1], dtype) };
   return ts_new (program, ts_onnx (program, "Pow", pair, 2, NULL, 0), dtype);
 }
 
 static TsValue
 square (TsProgram *program, const TsCall *call)
 {
-  OnnxValue *x = ts_read (program, call->args[0]);
+  LowerValue *x = ts_read (program, call->args[0]);
   return x == NULL ? ts_none ()
-                   : ts_new (program, ts_onnx (program, "Mul", (OnnxValue *[]){ x, x }, 2, NULL, 0), call->args[0].tensor->dtype);
+                   : ts_new (program, ts_onnx (program, "Mul", (LowerValue *[]){ x, x }, 2, NULL, 0), call->args[0].tensor->dtype);
 }
 
 static TsValue
@@ -413,20 +413,20 @@ where (TsProgram *program, const TsCall *call)
   if (call->args[1].kind == TS_NONE)
     return ts_run_op (program, "aten::nonzero_numpy", call->args, NULL, 1);
   const TsDtype dtype = ts_promote (call->args[1], call->args[2]);
-  OnnxValue *const inputs[3] = { ts_cast (program, ts_read (program, call->args[0]), TS_BOOLEAN), operand (program, call->args[1], dtype),
-                                 operand (program, call->args[2], dtype) };
+  LowerValue *const inputs[3] = { ts_cast (program, ts_read (program, call->args[0]), TS_BOOLEAN), operand (program, call->args[1], dtype),
+                                  operand (program, call->args[2], dtype) };
   return ts_new (program, ts_onnx (program, "Where", inputs, 3, NULL, 0), dtype);
 }
 
 static TsValue
 masked_fill (TsProgram *program, const TsCall *call)
 {
-  OnnxValue *x = ts_read (program, call->args[0]);
+  LowerValue *x = ts_read (program, call->args[0]);
   if (x == NULL)
     return ts_none ();
   const TsDtype dtype = call->args[0].tensor->dtype;
-  OnnxValue *const inputs[3] = { ts_cast (program, ts_read (program, call->args[1]), TS_BOOLEAN), operand (program, call->args[2], dtype),
-                                 x };
+  LowerValue *const inputs[3] = { ts_cast (program, ts_read (program, call->args[1]), TS_BOOLEAN), operand (program, call->args[2], dtype),
+                                  x };
   return ts_new (program, ts_onnx (program, "Where", inputs, 3, NULL, 0), dtype);
 }
 
@@ -435,11 +435,12 @@ static TsValue
 add_product (TsProgram *program, const TsCall *call)
 {
   const TsDtype dtype = ts_promote (call->args[0], call->args[1]);
-  OnnxValue *pair[2] = { operand (program, call->args[1], dtype), operand (program, call->args[2], dtype) };
-  OnnxValue *product = ts_onnx (program, call->op->onnx, pair, 2, NULL, 0);
+  LowerValue *pair[2] = { operand (program, call->args[1], dtype), operand (program, call->args[2], dtype) };
+  LowerValue *product = ts_onnx (program, call->op->onnx, pair, 2, NULL, 0);
   if (ts_to_float (program, call->args[3]) != 1)
-    product = ts_onnx (program, "Mul", (OnnxValue *[]){ product, ts_scalar (program, call->args[3], dtype) }, 2, NULL, 0);
-  return ts_new (program, ts_onnx (program, "Add", (OnnxValue *[]){ operand (program, call->args[0], dtype), product }, 2, NULL, 0), dtype);
+    product = ts_onnx (program, "Mul", (LowerValue *[]){ product, ts_scalar (program, call->args[3], dtype) }, 2, NULL, 0);
+  return ts_new (program, ts_onnx (program, "Add", (LowerValue *[]){ operand (program, call->args[0], dtype), product }, 2, NULL, 0),
+                 dtype);
 }
 
 static TsValue

@@ -8,21 +8,22 @@
 static TsValue
 index_select (TsProgram *program, const TsCall *call)
 {
-  OnnxValue *x = ts_read (program, call->args[0]), *places = ts_read (program, call->args[2]);
+  LowerValue *x = ts_read (program, call->args[0]), *places = ts_read (program, call->args[2]);
   if (x == NULL || places == NULL)
     return ts_none ();
-  const OnnxAttribute attribute = ts_attr_int ("axis", ts_axis (program, call->args[1], x->rank));
-  return ts_new (program, ts_onnx (program, "Gather", (OnnxValue *[]){ x, places }, 2, &attribute, 1), call->args[0].tensor->dtype);
+  const LowerAttribute attribute = ts_attr_int ("axis", ts_axis (program, call->args[1], x->rank));
+  return ts_new (program, ts_onnx (program, "Gather", (LowerValue *[]){ x, places }, 2, &attribute, 1), call->args[0].tensor->dtype);
 }
 
 static TsValue
 gather (TsProgram *program, const TsCall *call)
 {
-  OnnxValue *x = ts_read (program, call->args[0]), *places = ts_read (program, call->args[2]);
+  LowerValue *x = ts_read (program, call->args[0]), *places = ts_read (program, call->args[2]);
   if (x == NULL || places == NULL)
     return ts_none ();
-  const OnnxAttribute attribute = ts_attr_int ("axis", ts_axis (program, call->args[1], x->rank));
-  return ts_new (program, ts_onnx (program, "GatherElements", (OnnxValue *[]){ x, places }, 2, &attribute, 1), call->args[0].tensor->dtype);
+  const LowerAttribute attribute = ts_attr_int ("axis", ts_axis (program, call->args[1], x->rank));
+  return ts_new (program, ts_onnx (program, "GatherElements", (LowerValue *[]){ x, places }, 2, &attribute, 1),
+                 call->args[0].tensor->dtype);
 }
 
 /**
@@ -32,7 +33,7 @@ gather (TsProgram *program, const TsCall *call)
 typedef struct
 {
   guint axis, n, rank;
-  OnnxValue *indices[SL_MAX_RANK];
+  LowerValue *indices[SL_MAX_RANK];
   gint64 dims[SL_MAX_RANK];
 } Places;
 
@@ -51,7 +52,7 @@ broadcast (TsProgram *program, Places *places)
     }
   for (guint i = 0; i < places->n && places->n > 1; i++)
     places->indices[i] = ts_onnx (
-      program, "Expand", (OnnxValue *[]){ places->indices[i], ts_constant_ints (program, places->dims, places->rank) }, 2, NULL, 0);
+      program, "Expand", (LowerValue *[]){ places->indices[i], ts_constant_ints (program, places->dims, places->rank) }, 2, NULL, 0);
   return !ts_failed (program);
 }
 
@@ -67,7 +68,7 @@ read_places (TsProgram *program, TsValue list, guint rank, Places *places)
     const TsValue item = list.list->items[i];
     if (item.kind == TS_NONE)
       continue;
-    OnnxValue *index = ts_read (program, item);
+    LowerValue *index = ts_read (program, item);
     if (index != NULL && (item.tensor->dtype == TS_BOOLEAN || item.tensor->dtype == TS_UINT8))
       ts_refuse (program, SL_ERROR_UNSUPPORTED, "elements chosen by truth values: their number depends on the picture");
     if (places->n > 0 && places->axis + places->n != i)
@@ -82,14 +83,14 @@ read_places (TsProgram *program, TsValue list, guint rank, Places *places)
 }
 
 /* Indices of each element side by side, in a last dimension. */
-static OnnxValue *
+static LowerValue *
 coordinates (TsProgram *program, Places *places)
 {
   const gint64 last = places->rank;
-  const OnnxAttribute axis = ts_attr_int ("axis", last);
+  const LowerAttribute axis = ts_attr_int ("axis", last);
   for (guint i = 0; i < places->n; i++)
     places->indices[i] =
-      ts_onnx (program, "Unsqueeze", (OnnxValue *[]){ places->indices[i], ts_constant_ints (program, &last, 1) }, 2, NULL, 0);
+      ts_onnx (program, "Unsqueeze", (LowerValue *[]){ places->indices[i], ts_constant_ints (program, &last, 1) }, 2, NULL, 0);
   return places->n == 1 ? places->indices[0] : ts_onnx (program, "Concat", places->indices, places->n, &axis, 1);
 }
 
@@ -97,16 +98,16 @@ coordinates (TsProgram *program, Places *places)
 static TsValue
 gather_rows (TsProgram *program, TsValue x, TsValue places)
 {
-  OnnxValue *const inputs[2] = { ts_read (program, x), ts_read (program, places) };
+  LowerValue *const inputs[2] = { ts_read (program, x), ts_read (program, places) };
   const TsValue result = ts_new (program, ts_onnx (program, "Gather", inputs, 2, NULL, 0), x.tensor->dtype);
   if (result.kind != TS_TENSOR || (x.tensor->valid == NULL && places.tensor->valid == NULL))
     return result;
   result.tensor->valid = places.tensor->valid;
   if (x.tensor->valid == NULL || places.tensor->rank != 1)
     return result;
-  OnnxValue *rows = ts_onnx (program, "Gather", (OnnxValue *[]){ x.tensor->valid, inputs[1] }, 2, NULL, 0);
+  LowerValue *rows = ts_onnx (program, "Gather", (LowerValue *[]){ x.tensor->valid, inputs[1] }, 2, NULL, 0);
   result.tensor->valid =
-    places.tensor->valid == NULL ? rows : ts_onnx (program, "And", (OnnxValue *[]){ rows, places.tensor->valid }, 2, NULL, 0);
+    places.tensor->valid == NULL ? rows : ts_onnx (program, "And", (LowerValue *[]){ rows, places.tensor->valid }, 2, NULL, 0);
   return result;
 }
 
@@ -119,33 +120,33 @@ index_tensors (TsProgram *program, const TsCall *call)
   const TsValue first = call->args[1].kind == TS_LIST && call->args[1].list->n > 0 ? call->args[1].list->items[0] : ts_none ();
   if (first.kind == TS_TENSOR && first.tensor->dtype == TS_BOOLEAN && call->args[1].list->n == 1)
     return ts_choose_rows (program, call->args[0], first);
-  OnnxValue *x = ts_read (program, call->args[0]);
+  LowerValue *x = ts_read (program, call->args[0]);
   if (x == NULL || !read_places (program, call->args[1], x->rank, &places))
     return ts_none ();
   if (places.n == 0)
     return call->args[0];
   const TsDtype dtype = call->args[0].tensor->dtype;
-  const OnnxAttribute axis = ts_attr_int ("axis", places.axis);
+  const LowerAttribute axis = ts_attr_int ("axis", places.axis);
   if (places.n == 1 && places.axis == 0)
     return gather_rows (program, call->args[0], first);
   if (places.n == 1)
-    return ts_new (program, ts_onnx (program, "Gather", (OnnxValue *[]){ x, places.indices[0] }, 2, &axis, 1), dtype);
+    return ts_new (program, ts_onnx (program, "Gather", (LowerValue *[]){ x, places.indices[0] }, 2, &axis, 1), dtype);
   if (places.rank + x->rank - places.n > SL_MAX_RANK)
     return ts_refuse (program, SL_ERROR_UNSUPPORTED, "a result of more than %d dimensions", SL_MAX_RANK);
   for (guint i = 0; i < x->rank; i++) /* what is pointed into comes first */
     order[i] = i < places.n ? places.axis + i : i < places.n + places.axis ? i - places.n : i;
-  OnnxValue *y =
-    ts_onnx (program, "GatherND", (OnnxValue *[]){ ts_permuted (program, x, order, x->rank), coordinates (program, &places) }, 2, NULL, 0);
+  LowerValue *y =
+    ts_onnx (program, "GatherND", (LowerValue *[]){ ts_permuted (program, x, order, x->rank), coordinates (program, &places) }, 2, NULL, 0);
   for (guint i = 0; y != NULL && i < y->rank; i++)
     order[i] = i < places.axis ? places.rank + i : i < places.axis + places.rank ? i - places.axis : i;
   return ts_new (program, y != NULL ? ts_permuted (program, y, order, y->rank) : NULL, dtype);
 }
 
-static OnnxValue *
+static LowerValue *
 updates_of (TsProgram *program, TsValue value, TsDtype dtype, const gint64 *dims, guint rank)
 {
-  OnnxValue *x = value.kind == TS_TENSOR ? ts_cast (program, ts_read (program, value), dtype) : ts_scalar (program, value, dtype);
-  return rank == 0 ? x : ts_onnx (program, "Expand", (OnnxValue *[]){ x, ts_constant_ints (program, dims, rank) }, 2, NULL, 0);
+  LowerValue *x = value.kind == TS_TENSOR ? ts_cast (program, ts_read (program, value), dtype) : ts_scalar (program, value, dtype);
+  return rank == 0 ? x : ts_onnx (program, "Expand", (LowerValue *[]){ x, ts_constant_ints (program, dims, rank) }, 2, NULL, 0);
 }
 
 /* x[mask] = value of one element, the truth values being of the first dimensions; FALSE for anything else. */
@@ -158,7 +159,7 @@ put_where (TsProgram *program, const TsCall *call, TsValue *result)
     list.kind == TS_LIST && list.list->n == 1 && list.list->items[0].kind == TS_TENSOR ? list.list->items[0].tensor : NULL;
   if (mask == NULL || mask->dtype != TS_BOOLEAN || (value.kind == TS_TENSOR && ts_tensor_elements (value.tensor) != 1))
     return FALSE;
-  OnnxValue *x = ts_read (program, call->args[0]), *where = ts_read (program, list.list->items[0]);
+  LowerValue *x = ts_read (program, call->args[0]), *where = ts_read (program, list.list->items[0]);
   if (x == NULL || where == NULL)
     return TRUE;
   for (guint i = 0; i < x->rank; i++)
@@ -169,12 +170,12 @@ put_where (TsProgram *program, const TsCall *call, TsValue *result)
       return TRUE;
     }
   const TsDtype dtype = call->args[0].tensor->dtype;
-  OnnxValue *put = updates_of (program, value, dtype, NULL, 0);
+  LowerValue *put = updates_of (program, value, dtype, NULL, 0);
   put = put != NULL ? ts_reshaped (program, put, (const gint64[]){ 1 }, 1) : NULL;
   if (put != NULL && ts_truth (program, call->args[3]))
-    put = ts_onnx (program, "Add", (OnnxValue *[]){ x, put }, 2, NULL, 0);
-  *result =
-    ts_new (program, ts_onnx (program, "Where", (OnnxValue *[]){ ts_reshaped (program, where, dims, x->rank), put, x }, 3, NULL, 0), dtype);
+    put = ts_onnx (program, "Add", (LowerValue *[]){ x, put }, 2, NULL, 0);
+  *result = ts_new (program,
+                    ts_onnx (program, "Where", (LowerValue *[]){ ts_reshaped (program, where, dims, x->rank), put, x }, 3, NULL, 0), dtype);
   return TRUE;
 }
 
@@ -187,12 +188,12 @@ index_put (TsProgram *program, const TsCall *call)
   TsValue chosen = ts_none ();
   if (put_where (program, call, &chosen))
     return chosen;
-  OnnxValue *x = ts_read (program, call->args[0]);
+  LowerValue *x = ts_read (program, call->args[0]);
   if (x == NULL || !read_places (program, call->args[1], x->rank, &places))
     return ts_none ();
   const TsDtype dtype = call->args[0].tensor->dtype;
-  const OnnxAttribute attributes[2] = { ts_attr_int ("axis", places.axis),
-                                        ts_attr_text ("reduction", ts_truth (program, call->args[3]) ? "add" : "none") };
+  const LowerAttribute attributes[2] = { ts_attr_int ("axis", places.axis),
+                                         ts_attr_text ("reduction", ts_truth (program, call->args[3]) ? "add" : "none") };
   const TsValue first = call->args[1].list->n > 0 ? call->args[1].list->items[0] : ts_none ();
   if (places.n == 1 && places.rank == 1 && first.kind == TS_TENSOR && first.tensor->valid != NULL) {
     for (guint i = 0; i < x->rank; i++)
@@ -204,17 +205,17 @@ index_put (TsProgram *program, const TsCall *call)
       dims[i] = i == places.axis ? places.dims[0] : x->dims[i];
       shape[i] = i == places.axis ? places.dims[0] : 1;
     }
-    OnnxValue *index = ts_reshaped (program, places.indices[0], shape, x->rank);
-    index = ts_onnx (program, "Expand", (OnnxValue *[]){ index, ts_constant_ints (program, dims, x->rank) }, 2, NULL, 0);
-    OnnxValue *const inputs[3] = { x, index, updates_of (program, call->args[2], dtype, dims, x->rank) };
+    LowerValue *index = ts_reshaped (program, places.indices[0], shape, x->rank);
+    index = ts_onnx (program, "Expand", (LowerValue *[]){ index, ts_constant_ints (program, dims, x->rank) }, 2, NULL, 0);
+    LowerValue *const inputs[3] = { x, index, updates_of (program, call->args[2], dtype, dims, x->rank) };
     return ts_new (program, ts_onnx (program, "ScatterElements", inputs, 3, attributes, 2), dtype);
   }
   if (places.n == 0 || places.axis != 0 || places.rank + x->rank - places.n > SL_MAX_RANK)
     return ts_refuse (program, SL_ERROR_UNSUPPORTED, "indices along other dimensions than the first are not supported");
   for (guint i = 0; i < places.rank + x->rank - places.n; i++)
     dims[i] = i < places.rank ? places.dims[i] : x->dims[places.n + i - places.rank];
-  OnnxValue *const inputs[3] = { x, coordinates (program, &places),
-                                 updates_of (program, call->args[2], dtype, dims, places.rank + x->rank - places.n) };
+  LowerValue *const inputs[3] = { x, coordinates (program, &places),
+                                  updates_of (program, call->args[2], dtype, dims, places.rank + x->rank - places.n) };
   return ts_new (program, ts_onnx (program, "ScatterND", inputs, 3, attributes + 1, 1), dtype);
 }
 
@@ -222,15 +223,15 @@ static TsValue
 scatter (TsProgram *program, const TsCall *call)
 {
   gint64 dims[SL_MAX_RANK];
-  OnnxValue *x = ts_read (program, call->args[0]), *index = ts_read (program, call->args[2]);
+  LowerValue *x = ts_read (program, call->args[0]), *index = ts_read (program, call->args[2]);
   if (x == NULL || index == NULL)
     return ts_none ();
   const TsDtype dtype = call->args[0].tensor->dtype;
-  const OnnxAttribute attributes[2] = { ts_attr_int ("axis", ts_axis (program, call->args[1], x->rank)),
-                                        ts_attr_text ("reduction", call->op->onnx) };
+  const LowerAttribute attributes[2] = { ts_attr_int ("axis", ts_axis (program, call->args[1], x->rank)),
+                                         ts_attr_text ("reduction", call->op->onnx) };
   for (guint i = 0; i < index->rank; i++)
     dims[i] = index->dims[i];
-  OnnxValue *const inputs[3] = { x, index, updates_of (program, call->args[3], dtype, dims, index->rank) };
+  LowerValue *const inputs[3] = { x, index, updates_of (program, call->args[3], dtype, dims, index->rank) };
   return ts_new (program, ts_onnx (program, "ScatterElements", inputs, 3, attributes, 2), dtype);
 }
 
@@ -238,11 +239,11 @@ static TsValue
 triangle (TsProgram *program, const TsCall *call)
 {
   const gint64 diagonal = ts_to_int (program, call->args[1]);
-  const OnnxAttribute upper = ts_attr_int ("upper", strcmp (call->op->name, "aten::triu") == 0);
-  OnnxValue *x = ts_read (program, call->args[0]);
+  const LowerAttribute upper = ts_attr_int ("upper", strcmp (call->op->name, "aten::triu") == 0);
+  LowerValue *x = ts_read (program, call->args[0]);
   if (x == NULL)
     return ts_none ();
-  return ts_new (program, ts_onnx (program, "Trilu", (OnnxValue *[]){ x, ts_constant_ints (program, &diagonal, 1) }, 2, &upper, 1),
+  return ts_new (program, ts_onnx (program, "Trilu", (LowerValue *[]){ x, ts_constant_ints (program, &diagonal, 1) }, 2, &upper, 1),
                  call->args[0].tensor->dtype);
 }
 
@@ -250,7 +251,7 @@ triangle (TsProgram *program, const TsCall *call)
 static TsValue
 embedding (TsProgram *program, const TsCall *call)
 {
-  OnnxValue *const inputs[2] = { ts_read (program, call->args[0]), ts_read (program, call->args[1]) };
+  LowerValue *const inputs[2] = { ts_read (program, call->args[0]), ts_read (program, call->args[1]) };
   return ts_new (program, ts_onnx (program, "Gather", inputs, 2, NULL, 0), TS_FLOAT32);
 }
 

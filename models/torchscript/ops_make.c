@@ -28,7 +28,7 @@ filled (TsProgram *program, const gint64 *dims, guint rank, TsValue number, TsDt
 {
   gint32 shape[SL_MAX_RANK];
   gboolean empty = FALSE;
-  OnnxValue *one = ts_scalar (program, number, dtype);
+  LowerValue *one = ts_scalar (program, number, dtype);
   for (guint i = 0; i < rank; i++) {
     if (dims[i] < 0 || dims[i] > G_MAXINT32)
       return ts_refuse (program, SL_ERROR_SHAPE, "a dimension of %" G_GINT64_FORMAT, dims[i]);
@@ -38,9 +38,9 @@ filled (TsProgram *program, const gint64 *dims, guint rank, TsValue number, TsDt
   if (ts_failed (program))
     return ts_none ();
   if (empty)
-    return ts_new (program, onnx_value_empty (&program->onnx, rank, shape), dtype);
+    return ts_new (program, lower_value_empty (&program->lower, rank, shape), dtype);
   if (rank > 0)
-    one = ts_onnx (program, "Expand", (OnnxValue *[]){ one, ts_constant_ints (program, dims, rank) }, 2, NULL, 0);
+    one = ts_onnx (program, "Expand", (LowerValue *[]){ one, ts_constant_ints (program, dims, rank) }, 2, NULL, 0);
   return ts_new (program, one, dtype);
 }
 
@@ -89,10 +89,10 @@ make_new (TsProgram *program, const TsCall *call)
 static TsValue
 count_up (TsProgram *program, gint32 n, TsValue first, TsValue step, TsDtype dtype)
 {
-  OnnxValue *x = onnx_value_new (&program->onnx, onnx_count (&program->onnx, 0, n), FALSE);
+  LowerValue *x = lower_value_new (&program->lower, lower_count (&program->lower, 0, n), FALSE);
   x = ts_cast (program, x, dtype);
-  x = ts_onnx (program, "Mul", (OnnxValue *[]){ x, ts_scalar (program, step, dtype) }, 2, NULL, 0);
-  return ts_new (program, ts_onnx (program, "Add", (OnnxValue *[]){ x, ts_scalar (program, first, dtype) }, 2, NULL, 0), dtype);
+  x = ts_onnx (program, "Mul", (LowerValue *[]){ x, ts_scalar (program, step, dtype) }, 2, NULL, 0);
+  return ts_new (program, ts_onnx (program, "Add", (LowerValue *[]){ x, ts_scalar (program, first, dtype) }, 2, NULL, 0), dtype);
 }
 
 /* arange (end), (start, end) and (start, end, step); options come by name, or as four arguments more by place. */
@@ -116,7 +116,7 @@ arange (TsProgram *program, const TsCall *call)
     return ts_refuse (program, SL_ERROR_LIMIT, "%g elements; expected 0 to %d", count, MAX_COUNTED);
   const gint32 n = (gint32) count;
   if (n == 0)
-    return ts_new (program, onnx_value_empty (&program->onnx, 1, &n), dtype);
+    return ts_new (program, lower_value_empty (&program->lower, 1, &n), dtype);
   if (n > MAX_ELEMENTS)
     return count_up (program, n, ts_float (range[0]), ts_float (range[2]), dtype);
   g_autofree gfloat *values = g_new (gfloat, (gsize) n);
@@ -173,7 +173,7 @@ tensor (TsProgram *program, const TsCall *call)
                         : data.kind == TS_BOOL  ? TS_BOOLEAN
                                                 : TS_INT64;
     const TsDtype dtype = type_or (program, call->args[1], own);
-    OnnxValue *x = data.kind == TS_TENSOR ? ts_cast (program, ts_read (program, data), dtype) : ts_scalar (program, data, dtype);
+    LowerValue *x = data.kind == TS_TENSOR ? ts_cast (program, ts_read (program, data), dtype) : ts_scalar (program, data, dtype);
     return ts_new (program, x, dtype);
   }
   if (!collect (program, data, 0, dims, &rank, numbers, &real))
@@ -181,8 +181,8 @@ tensor (TsProgram *program, const TsCall *call)
   const TsDtype dtype = type_or (program, call->args[1], real ? TS_FLOAT32 : TS_INT64);
   const gint32 none = 0;
   if (numbers->len == 0)
-    return ts_new (program, onnx_value_empty (&program->onnx, 1, &none), dtype);
-  OnnxValue *x = ts_constant_floats (program, (const gfloat *) (gconstpointer) numbers->data, numbers->len);
+    return ts_new (program, lower_value_empty (&program->lower, 1, &none), dtype);
+  LowerValue *x = ts_constant_floats (program, (const gfloat *) (gconstpointer) numbers->data, numbers->len);
   return ts_new (program, ts_reshaped (program, ts_cast (program, x, dtype), dims, rank), dtype);
 }
 
@@ -214,8 +214,8 @@ meshgrid (TsProgram *program, const TsCall *call)
     const guint at = swapped && i < 2 ? 1 - i : i;
     for (guint k = 0; k < n; k++)
       shape[k] = k == at ? dims[k] : 1;
-    OnnxValue *x = ts_reshaped (program, ts_read (program, list.list->items[i]), shape, n);
-    x = ts_onnx (program, "Expand", (OnnxValue *[]){ x, ts_constant_ints (program, dims, n) }, 2, NULL, 0);
+    LowerValue *x = ts_reshaped (program, ts_read (program, list.list->items[i]), shape, n);
+    x = ts_onnx (program, "Expand", (LowerValue *[]){ x, ts_constant_ints (program, dims, n) }, 2, NULL, 0);
     ts_list_append (program->heap, results.list, ts_new (program, x, list.list->items[i].tensor->dtype));
   }
   return results;
@@ -232,9 +232,9 @@ overwrite (TsProgram *program, const TsCall *call)
   const TsDtype dtype = box.tensor->dtype;
   for (guint i = 0; i < box.tensor->rank; i++)
     dims[i] = box.tensor->dims[i];
-  OnnxValue *x = from.kind == TS_TENSOR ? ts_cast (program, ts_read (program, from), dtype) : ts_scalar (program, from, dtype);
+  LowerValue *x = from.kind == TS_TENSOR ? ts_cast (program, ts_read (program, from), dtype) : ts_scalar (program, from, dtype);
   if (x != NULL && !x->empty && box.tensor->rank > 0)
-    x = ts_onnx (program, "Expand", (OnnxValue *[]){ x, ts_constant_ints (program, dims, box.tensor->rank) }, 2, NULL, 0);
+    x = ts_onnx (program, "Expand", (LowerValue *[]){ x, ts_constant_ints (program, dims, box.tensor->rank) }, 2, NULL, 0);
   const TsValue result = ts_new (program, x, dtype);
   if (result.kind == TS_TENSOR)
     ts_write (program, box.tensor, result);

@@ -8,7 +8,7 @@
 #define MAX_CHANNELS (1 << 20)
 
 /* A vector of @n equal floats, where the program gives no tensor. */
-static OnnxValue *
+static LowerValue *
 or_constant (TsProgram *program, TsValue value, gint32 n, gfloat fallback)
 {
   if (value.kind != TS_NONE)
@@ -26,30 +26,30 @@ or_constant (TsProgram *program, TsValue value, gint32 n, gfloat fallback)
 static TsValue
 batch_norm (TsProgram *program, const TsCall *call)
 {
-  const OnnxAttribute epsilon = ts_attr_float ("epsilon", ts_to_float (program, call->args[7]));
-  OnnxValue *x = ts_read (program, call->args[0]);
+  const LowerAttribute epsilon = ts_attr_float ("epsilon", ts_to_float (program, call->args[7]));
+  LowerValue *x = ts_read (program, call->args[0]);
   if (x == NULL || x->rank < 2)
     return ts_refuse (program, SL_ERROR_SHAPE, "a tensor of %u dimensions", x != NULL ? x->rank : 0);
   if (ts_truth (program, call->args[5]) || call->args[3].kind == TS_NONE)
     return ts_refuse (program, SL_ERROR_UNSUPPORTED,
                       "it has no measured mean, or is in training; call model.eval() before the model is exported");
-  OnnxValue *const inputs[5] = { x, or_constant (program, call->args[1], x->dims[1], 1),
-                                 or_constant (program, call->args[2], x->dims[1], 0), ts_read (program, call->args[3]),
-                                 ts_read (program, call->args[4]) };
+  LowerValue *const inputs[5] = { x, or_constant (program, call->args[1], x->dims[1], 1),
+                                  or_constant (program, call->args[2], x->dims[1], 0), ts_read (program, call->args[3]),
+                                  ts_read (program, call->args[4]) };
   return ts_new (program, ts_onnx (program, "BatchNormalization", inputs, 5, &epsilon, 1), TS_FLOAT32);
 }
 
 static TsValue
 instance_norm (TsProgram *program, const TsCall *call)
 {
-  const OnnxAttribute epsilon = ts_attr_float ("epsilon", ts_to_float (program, call->args[7]));
-  OnnxValue *x = ts_read (program, call->args[0]);
+  const LowerAttribute epsilon = ts_attr_float ("epsilon", ts_to_float (program, call->args[7]));
+  LowerValue *x = ts_read (program, call->args[0]);
   if (x == NULL || x->rank < 3)
     return ts_refuse (program, SL_ERROR_SHAPE, "a tensor of %u dimensions", x != NULL ? x->rank : 0);
-  OnnxValue *const inputs[5] = { x, or_constant (program, call->args[1], x->dims[1], 1),
-                                 or_constant (program, call->args[2], x->dims[1], 0),
-                                 call->args[3].kind != TS_NONE ? ts_read (program, call->args[3]) : NULL,
-                                 call->args[4].kind != TS_NONE ? ts_read (program, call->args[4]) : NULL };
+  LowerValue *const inputs[5] = { x, or_constant (program, call->args[1], x->dims[1], 1),
+                                  or_constant (program, call->args[2], x->dims[1], 0),
+                                  call->args[3].kind != TS_NONE ? ts_read (program, call->args[3]) : NULL,
+                                  call->args[4].kind != TS_NONE ? ts_read (program, call->args[4]) : NULL };
   const gboolean measured = !ts_truth (program, call->args[5]) && inputs[3] != NULL && inputs[4] != NULL;
   return ts_new (program,
                  ts_onnx (program, measured ? "BatchNormalization" : "InstanceNormalization", inputs, measured ? 5 : 3, &epsilon, 1),
@@ -61,16 +61,16 @@ layer_norm (TsProgram *program, const TsCall *call)
 {
   gint64 shape[SL_MAX_RANK], count = 1;
   guint n = 0;
-  OnnxValue *x = ts_read (program, call->args[0]);
+  LowerValue *x = ts_read (program, call->args[0]);
   if (x == NULL || !ts_to_ints (program, call->args[1], shape, SL_MAX_RANK, &n))
     return ts_none ();
   for (guint i = 0; i < n; i++)
     count *= CLAMP (shape[i], 1, G_MAXINT16);
-  const OnnxAttribute attributes[2] = { ts_attr_float ("epsilon", ts_to_float (program, call->args[4])),
-                                        ts_attr_int ("axis", -(gint64) n) };
-  OnnxValue *scale = or_constant (program, call->args[2], (gint32) CLAMP (count, 1, G_MAXINT32), 1);
-  OnnxValue *const inputs[3] = { x, ts_reshaped (program, scale, shape, n),
-                                 call->args[3].kind != TS_NONE ? ts_read (program, call->args[3]) : NULL };
+  const LowerAttribute attributes[2] = { ts_attr_float ("epsilon", ts_to_float (program, call->args[4])),
+                                         ts_attr_int ("axis", -(gint64) n) };
+  LowerValue *scale = or_constant (program, call->args[2], (gint32) CLAMP (count, 1, G_MAXINT32), 1);
+  LowerValue *const inputs[3] = { x, ts_reshaped (program, scale, shape, n),
+                                  call->args[3].kind != TS_NONE ? ts_read (program, call->args[3]) : NULL };
   return ts_new (program, ts_onnx (program, "LayerNormalization", inputs, 3, attributes, 2), TS_FLOAT32);
 }
 
@@ -80,22 +80,22 @@ group_norm (TsProgram *program, const TsCall *call)
 {
   gint64 dims[SL_MAX_RANK], per_channel[SL_MAX_RANK];
   const gint64 groups = ts_to_int (program, call->args[1]);
-  const OnnxAttribute epsilon = ts_attr_float ("epsilon", ts_to_float (program, call->args[4]));
-  OnnxValue *x = ts_read (program, call->args[0]);
+  const LowerAttribute epsilon = ts_attr_float ("epsilon", ts_to_float (program, call->args[4]));
+  LowerValue *x = ts_read (program, call->args[0]);
   if (x == NULL || x->rank < 2 || groups < 1 || groups > G_MAXINT16 || x->dims[1] % groups != 0)
     return ts_refuse (program, SL_ERROR_SHAPE, "%" G_GINT64_FORMAT " groups do not fit the tensor", groups);
   for (guint i = 0; i < x->rank; i++) {
     dims[i] = x->dims[i];
     per_channel[i] = i == 0 ? x->dims[1] : 1;
   }
-  const gint64 flat[3] = { x->dims[0], groups, (gint64) onnx_elements (x) / MAX (x->dims[0] * groups, 1) };
-  OnnxValue *const inputs[3] = { ts_reshaped (program, x, flat, 3), or_constant (program, ts_none (), (gint32) groups, 1),
-                                 or_constant (program, ts_none (), (gint32) groups, 0) };
-  OnnxValue *y = ts_reshaped (program, ts_onnx (program, "InstanceNormalization", inputs, 3, &epsilon, 1), dims, x->rank);
+  const gint64 flat[3] = { x->dims[0], groups, (gint64) lower_elements (x) / MAX (x->dims[0] * groups, 1) };
+  LowerValue *const inputs[3] = { ts_reshaped (program, x, flat, 3), or_constant (program, ts_none (), (gint32) groups, 1),
+                                  or_constant (program, ts_none (), (gint32) groups, 0) };
+  LowerValue *y = ts_reshaped (program, ts_onnx (program, "InstanceNormalization", inputs, 3, &epsilon, 1), dims, x->rank);
   for (guint i = 2; i < 4; i++)
     if (call->args[i].kind != TS_NONE)
       y = ts_onnx (program, i == 2 ? "Mul" : "Add",
-                   (OnnxValue *[]){ y, ts_reshaped (program, ts_read (program, call->args[i]), per_channel, x->rank - 1) }, 2, NULL, 0);
+                   (LowerValue *[]){ y, ts_reshaped (program, ts_read (program, call->args[i]), per_channel, x->rank - 1) }, 2, NULL, 0);
   return ts_new (program, y, TS_FLOAT32);
 }
 

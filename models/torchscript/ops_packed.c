@@ -63,9 +63,9 @@ static gint32
 whole_bias (TsProgram *program, const TsPacked *packed, const SlTensor *input, const SlQuant *weights, gint32 channels)
 {
   gsize n = 0;
-  Onnx *o = &program->onnx;
-  OnnxValue *bias = packed->bias != NULL ? ts_read (program, tensor_of (packed->bias)) : NULL;
-  const gfloat *real = bias != NULL ? onnx_data (o, bias, &n) : NULL;
+  Lower *o = &program->lower;
+  LowerValue *bias = packed->bias != NULL ? ts_read (program, tensor_of (packed->bias)) : NULL;
+  const gfloat *real = bias != NULL ? lower_data (o, bias, &n) : NULL;
   if (ts_failed (program) || packed->bias == NULL)
     return -1;
   if (weights->count > 1 && weights->count != (guint) channels) {
@@ -73,7 +73,7 @@ whole_bias (TsProgram *program, const TsPacked *packed, const SlTensor *input, c
                weights->count, weights->axis, channels);
     return -1;
   }
-  if (real == NULL || n != (gsize) channels || onnx_dtype (o, bias) != SL_DTYPE_F32) {
+  if (real == NULL || n != (gsize) channels || lower_dtype (o, bias) != SL_DTYPE_F32) {
     ts_refuse (program, SL_ERROR_FORMAT, "its bias has %" G_GSIZE_FORMAT " numbers; expected %d of float32", n, channels);
     return -1;
   }
@@ -82,12 +82,12 @@ whole_bias (TsProgram *program, const TsPacked *packed, const SlTensor *input, c
     const gfloat scale = sl_tensor_scale (input) * weights->scale[weights->count > 1 ? i : 0], units = rintf (real[i] * (1 / scale));
     whole[i] = units >= 2147483648.0f ? G_MAXINT32 : units >= -2147483648.0f ? (gint32) units : G_MININT32;
   }
-  return onnx_constant (o, SL_DTYPE_I32, 1, &channels, whole);
+  return lower_constant (o, SL_DTYPE_I32, 1, &channels, whole);
 }
 
 /* A quantised tensor and what the result is: FALSE after an error. */
 static gboolean
-begin (TsProgram *program, const TsCall *call, OnnxValue **x, OnnxValue **weights, SlTensor *like)
+begin (TsProgram *program, const TsCall *call, LowerValue **x, LowerValue **weights, SlTensor *like)
 {
   const TsPacked *p = packed_of (program, call->args[1]);
   *x = ts_read (program, call->args[0]);
@@ -110,7 +110,7 @@ activation_of (const TsCall *call)
 
 /* Strides and the like are within what windows count. */
 static gboolean
-check_window (TsProgram *program, const TsPacked *p, const OnnxValue *x, const OnnxValue *w)
+check_window (TsProgram *program, const TsPacked *p, const LowerValue *x, const LowerValue *w)
 {
   for (guint i = 0; i < 2; i++)
     if (p->stride[i] < 1 || p->dilation[i] < 1 || p->padding[i] < 0 || p->output_padding[i] < 0 || p->stride[i] > G_MAXINT16
@@ -141,7 +141,7 @@ window_of (const TsCall *call, const TsPacked *p)
 
 /* The size of a transposed convolution's result along both dimensions; FALSE after an error. */
 static gboolean
-transposed_size (TsProgram *program, const TsPacked *p, const OnnxValue *x, const OnnxValue *w, gint32 size[2])
+transposed_size (TsProgram *program, const TsPacked *p, const LowerValue *x, const LowerValue *w, gint32 size[2])
 {
   for (guint i = 0; i < 2; i++) {
     const gint64 whole = (gint64) (x->dims[2 + i] - 1) * p->stride[i] - 2 * p->padding[i] + w->dims[2 + i] + p->output_padding[i];
@@ -156,11 +156,11 @@ transposed_size (TsProgram *program, const TsPacked *p, const OnnxValue *x, cons
 
 /* Weights are [in, out of a group, height, width]; groups are convolutions of their own. */
 static TsValue
-quantized_transposed (TsProgram *program, const TsCall *call, OnnxValue *x, OnnxValue *w, const SlTensor *like)
+quantized_transposed (TsProgram *program, const TsCall *call, LowerValue *x, LowerValue *w, const SlTensor *like)
 {
   const gint32 order[4] = { 1, 2, 3, 0 };
   gint32 size[2], parts[SL_MAX_OPERANDS];
-  Onnx *o = &program->onnx;
+  Lower *o = &program->lower;
   const TsPacked *p = call->args[1].packed;
   if (p->groups < 1 || p->groups > SL_MAX_OPERANDS || x->dims[1] % p->groups != 0 || w->dims[0] != x->dims[1])
     return ts_refuse (program, SL_ERROR_SHAPE, "%" G_GINT64_FORMAT " groups of %d channels and weights of %d; expected 1 to %d that fit",
@@ -169,11 +169,11 @@ quantized_transposed (TsProgram *program, const TsCall *call, OnnxValue *x, Onnx
     return ts_refuse (program, SL_ERROR_UNSUPPORTED, "quantised transposed convolutions with a dilation are not supported");
   if (!transposed_size (program, p, x, w, size))
     return ts_none ();
-  const gint32 input = onnx_last (o, x), plain = onnx_plain (o, w), step = x->dims[1] / (gint32) p->groups, channels = w->dims[1];
+  const gint32 input = lower_last (o, x), plain = lower_plain (o, w), step = x->dims[1] / (gint32) p->groups, channels = w->dims[1];
   if (ts_failed (program))
     return ts_none ();
-  const SlTensor t = *onnx_t (o, input);
-  const SlQuant quant = onnx_t (o, plain)->quant;
+  const SlTensor t = *lower_t (o, input);
+  const SlQuant quant = lower_t (o, plain)->quant;
   if (quant.count > 1 && (quant.axis != 1 || p->groups > 1))
     return ts_refuse (program, SL_ERROR_UNSUPPORTED, "transposed weights with scales along dimension %d; expected 1, of one group",
                       quant.axis);
@@ -181,12 +181,12 @@ quantized_transposed (TsProgram *program, const TsCall *call, OnnxValue *x, Onnx
   const gint32 shape[4] = { x->dims[0], size[0], size[1], channels };
   const SlOpParams params = window_of (call, p), join = { .concat = { .axis = 3 } };
   for (gint32 g = 0; g < (gint32) p->groups; g++) {
-    const gint32 filter = onnx_transpose (o, onnx_cut (o, plain, 0, g * step, (g + 1) * step), order);
-    const gint32 inputs[4] = { onnx_ints_constant (o, shape, 4), filter, onnx_cut (o, input, 3, g * step, (g + 1) * step),
-                               bias >= 0 ? onnx_cut (o, bias, 0, g * channels, (g + 1) * channels) : -1 };
-    parts[g] = onnx_settled (o, SL_OP_TRANSPOSE_CONV, inputs, bias >= 0 ? 4 : 3, &params, like);
+    const gint32 filter = lower_transpose (o, lower_cut (o, plain, 0, g * step, (g + 1) * step), order);
+    const gint32 inputs[4] = { lower_ints_constant (o, shape, 4), filter, lower_cut (o, input, 3, g * step, (g + 1) * step),
+                               bias >= 0 ? lower_cut (o, bias, 0, g * channels, (g + 1) * channels) : -1 };
+    parts[g] = lower_settled (o, SL_OP_TRANSPOSE_CONV, inputs, bias >= 0 ? 4 : 3, &params, like);
   }
-  const gint32 y = p->groups == 1 ? parts[0] : onnx_settled (o, SL_OP_CONCATENATION, parts, (guint) p->groups, &join, like);
+  const gint32 y = p->groups == 1 ? parts[0] : lower_settled (o, SL_OP_CONCATENATION, parts, (guint) p->groups, &join, like);
   return ts_new_last (program, y, call->args[0].tensor->dtype);
 }
 
@@ -208,8 +208,8 @@ quantized_conv (TsProgram *program, const TsCall *call)
 {
   SlTensor like;
   SlOpType op;
-  Onnx *o = &program->onnx;
-  OnnxValue *x, *w;
+  Lower *o = &program->lower;
+  LowerValue *x, *w;
   if (call->args[0].kind == TS_TENSOR && call->args[0].tensor->rank == 3)
     return quantized_row_conv (program, call);
   if (!begin (program, call, &x, &w, &like))
@@ -220,32 +220,32 @@ quantized_conv (TsProgram *program, const TsCall *call)
   if (p->transposed)
     return quantized_transposed (program, call, x, w, &like);
   const SlOpParams params = window_of (call, p);
-  const gint32 input = onnx_last (o, x), plain = onnx_plain (o, w);
-  const gint32 filter = onnx_conv_weights (o, plain, p->groups, x->dims[1], &op);
+  const gint32 input = lower_last (o, x), plain = lower_plain (o, w);
+  const gint32 filter = lower_conv_weights (o, plain, p->groups, x->dims[1], &op);
   if (ts_failed (program))
     return ts_none ();
-  const SlTensor t = *onnx_t (o, input);
-  const SlQuant quant = onnx_t (o, plain)->quant;
+  const SlTensor t = *lower_t (o, input);
+  const SlQuant quant = lower_t (o, plain)->quant;
   const gint32 bias = whole_bias (program, p, &t, &quant, w->dims[0]), inputs[3] = { input, filter, bias };
-  return ts_new_last (program, onnx_settled (o, op, inputs, bias >= 0 ? 3 : 2, &params, &like), call->args[0].tensor->dtype);
+  return ts_new_last (program, lower_settled (o, op, inputs, bias >= 0 ? 3 : 2, &params, &like), call->args[0].tensor->dtype);
 }
 
 static TsValue
 quantized_linear (TsProgram *program, const TsCall *call)
 {
   SlTensor like;
-  Onnx *o = &program->onnx;
-  OnnxValue *x, *w;
+  Lower *o = &program->lower;
+  LowerValue *x, *w;
   if (!begin (program, call, &x, &w, &like))
     return ts_none ();
   const SlOpParams params = { .fully_connected = { .keep_dims = TRUE, .activation = activation_of (call), .by_reciprocal = TRUE } };
-  const gint32 input = onnx_plain (o, x), weights = onnx_plain (o, w);
+  const gint32 input = lower_plain (o, x), weights = lower_plain (o, w);
   if (ts_failed (program))
     return ts_none ();
-  const SlTensor t = *onnx_t (o, input);
-  const SlQuant quant = onnx_t (o, weights)->quant;
+  const SlTensor t = *lower_t (o, input);
+  const SlQuant quant = lower_t (o, weights)->quant;
   const gint32 bias = whole_bias (program, call->args[1].packed, &t, &quant, w->dims[0]), inputs[3] = { input, weights, bias };
-  return ts_new_plain (program, onnx_settled (o, SL_OP_FULLY_CONNECTED, inputs, bias >= 0 ? 3 : 2, &params, &like),
+  return ts_new_plain (program, lower_settled (o, SL_OP_FULLY_CONNECTED, inputs, bias >= 0 ? 3 : 2, &params, &like),
                        call->args[0].tensor->dtype);
 }
 
@@ -254,17 +254,18 @@ static TsValue
 dynamic_linear (TsProgram *program, const TsCall *call)
 {
   const TsPacked *p = packed_of (program, call->args[1]);
-  Onnx *o = &program->onnx;
-  OnnxValue *x = ts_read (program, call->args[0]), *w = p != NULL ? ts_read (program, tensor_of (p->weight)) : NULL;
+  Lower *o = &program->lower;
+  LowerValue *x = ts_read (program, call->args[0]), *w = p != NULL ? ts_read (program, tensor_of (p->weight)) : NULL;
   if (x == NULL || w == NULL)
     return ts_none ();
   const SlOpParams params = { .fully_connected = { .keep_dims = TRUE,
                                                    .activation =
                                                      strstr (call->op->name, "relu") != NULL ? SL_ACTIVATION_RELU : SL_ACTIVATION_NONE } };
-  const gint32 bias = p->bias != NULL ? onnx_plain (o, ts_read (program, tensor_of (p->bias))) : -1;
-  const gint32 inputs[3] = { onnx_plain (o, x), onnx_plain (o, w), bias };
-  return ts_new_plain (
-    program, onnx_settled (o, SL_OP_FULLY_CONNECTED, inputs, bias >= 0 ? 3 : 2, &params, &(SlTensor){ .dtype = SL_DTYPE_F32 }), TS_FLOAT32);
+  const gint32 bias = p->bias != NULL ? lower_plain (o, ts_read (program, tensor_of (p->bias))) : -1;
+  const gint32 inputs[3] = { lower_plain (o, x), lower_plain (o, w), bias };
+  return ts_new_plain (program,
+                       lower_settled (o, SL_OP_FULLY_CONNECTED, inputs, bias >= 0 ? 3 : 2, &params, &(SlTensor){ .dtype = SL_DTYPE_F32 }),
+                       TS_FLOAT32);
 }
 
 static TsValue

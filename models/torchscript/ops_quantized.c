@@ -13,7 +13,7 @@ ts_quantized_result (TsProgram *program, TsDtype dtype, TsValue scale, TsValue z
 {
   const gdouble real = ts_to_float (program, scale);
   const gint64 zero = ts_to_int (program, zero_point);
-  SlArena *arena = program->onnx.arena;
+  SlArena *arena = program->lower.arena;
   if (ts_failed (program))
     return FALSE;
   const gint64 low = dtype == TS_QUINT8 ? 0 : -128;
@@ -31,10 +31,10 @@ ts_quantized_result (TsProgram *program, TsDtype dtype, TsValue scale, TsValue z
 }
 
 /* (nullable): a quantised argument; anything else is an error. */
-static OnnxValue *
+static LowerValue *
 read_codes (TsProgram *program, TsValue value)
 {
-  OnnxValue *x = ts_read (program, value);
+  LowerValue *x = ts_read (program, value);
   if (x == NULL || (ts_is_quantized (value.tensor->dtype) && !x->empty))
     return x;
   ts_refuse (program, SL_ERROR_UNSUPPORTED, "its input is %s; expected a quantised tensor", ts_dtype_name (value.tensor->dtype));
@@ -52,25 +52,25 @@ quantize (TsProgram *program, const TsCall *call)
 {
   SlTensor like;
   gboolean last = FALSE;
-  OnnxValue *x = ts_read (program, call->args[0]);
+  LowerValue *x = ts_read (program, call->args[0]);
   const TsDtype dtype = (TsDtype) CLAMP (ts_to_int (program, call->args[3]), 0, TS_N_DTYPES);
   if (x == NULL || !ts_quantized_result (program, dtype, call->args[1], call->args[2], &like))
     return ts_none ();
-  const gint32 input = onnx_any (&program->onnx, ts_cast (program, x, TS_FLOAT32), &last);
-  return boxed (program, onnx_settled (&program->onnx, SL_OP_QUANTIZE, &input, 1, NULL, &like), last, dtype);
+  const gint32 input = lower_any (&program->lower, ts_cast (program, x, TS_FLOAT32), &last);
+  return boxed (program, lower_settled (&program->lower, SL_OP_QUANTIZE, &input, 1, NULL, &like), last, dtype);
 }
 
 TsValue
 ts_dequantized (TsProgram *program, TsValue value)
 {
   gboolean last = FALSE;
-  OnnxValue *x = ts_read (program, value);
+  LowerValue *x = ts_read (program, value);
   if (x == NULL)
     return ts_none ();
   if (!ts_is_quantized (value.tensor->dtype))
     return value;
-  const gint32 input = onnx_any (&program->onnx, x, &last);
-  return boxed (program, onnx_settled (&program->onnx, SL_OP_DEQUANTIZE, &input, 1, NULL, &(SlTensor){ .dtype = SL_DTYPE_F32 }), last,
+  const gint32 input = lower_any (&program->lower, x, &last);
+  return boxed (program, lower_settled (&program->lower, SL_OP_DEQUANTIZE, &input, 1, NULL, &(SlTensor){ .dtype = SL_DTYPE_F32 }), last,
                 TS_FLOAT32);
 }
 
@@ -91,17 +91,17 @@ static TsValue
 binary (TsProgram *program, const TsCall *call)
 {
   SlTensor like;
-  Onnx *o = &program->onnx;
-  OnnxValue *a = read_codes (program, call->args[0]), *b = read_codes (program, call->args[1]);
+  Lower *o = &program->lower;
+  LowerValue *a = read_codes (program, call->args[0]), *b = read_codes (program, call->args[1]);
   if (a == NULL || b == NULL || !ts_quantized_result (program, call->args[0].tensor->dtype, call->args[2], call->args[3], &like))
     return ts_none ();
   const guint rank = MAX (a->rank, b->rank);
   const gboolean last = (a->last >= 0 && a->rank == rank) || (b->last >= 0 && b->rank == rank);
-  const gint32 inputs[2] = { onnx_operand (o, a, rank, last), onnx_operand (o, b, rank, last) };
+  const gint32 inputs[2] = { lower_operand (o, a, rank, last), lower_operand (o, b, rank, last) };
   const gboolean relu = g_str_has_suffix (call->op->name, "_relu");
   const SlOpParams params = { .binary = { .activation = relu ? SL_ACTIVATION_RELU : SL_ACTIVATION_NONE,
                                           .half_away = call->op->type == SL_OP_ADD } };
-  return boxed (program, onnx_settled (o, call->op->type, inputs, 2, &params, &like), last, call->args[0].tensor->dtype);
+  return boxed (program, lower_settled (o, call->op->type, inputs, 2, &params, &like), last, call->args[0].tensor->dtype);
 }
 
 /* The same codes that stand for other numbers: of @scale. */
@@ -110,27 +110,27 @@ relabelled (TsProgram *program, TsValue value, gfloat scale)
 {
   guint8 table[CODES];
   gboolean last = FALSE;
-  Onnx *o = &program->onnx;
-  OnnxValue *x = read_codes (program, value);
-  const gint32 input = x != NULL ? onnx_any (o, x, &last) : -1;
+  Lower *o = &program->lower;
+  LowerValue *x = read_codes (program, value);
+  const gint32 input = x != NULL ? lower_any (o, x, &last) : -1;
   if (ts_failed (program))
     return ts_none ();
-  const SlTensor from = *onnx_t (o, input);
+  const SlTensor from = *lower_t (o, input);
   gfloat *scales = sl_arena_alloc (o->arena, sizeof *scales);
   scales[0] = scale;
   const SlTensor like = { .dtype = from.dtype, .quant = { .count = 1, .scale = scales, .zero_point = from.quant.zero_point } };
   for (guint i = 0; i < CODES; i++)
     table[i] = (guint8) i;
-  const gint32 constant = onnx_constant (o, SL_DTYPE_U8, 1, (const gint32[]){ CODES }, table);
-  return boxed (program, onnx_settled (o, SL_OP_LOOKUP, (const gint32[]){ input, constant }, 2, NULL, &like), last, value.tensor->dtype);
+  const gint32 constant = lower_constant (o, SL_DTYPE_U8, 1, (const gint32[]){ CODES }, table);
+  return boxed (program, lower_settled (o, SL_OP_LOOKUP, (const gint32[]){ input, constant }, 2, NULL, &like), last, value.tensor->dtype);
 }
 
 /* (NaN after an error): the scale of a quantised argument. */
 static gfloat
 scale_of (TsProgram *program, TsValue value)
 {
-  OnnxValue *x = read_codes (program, value);
-  const SlTensor *t = x != NULL ? onnx_t (&program->onnx, x->plain >= 0 ? x->plain : x->last) : NULL;
+  LowerValue *x = read_codes (program, value);
+  const SlTensor *t = x != NULL ? lower_t (&program->lower, x->plain >= 0 ? x->plain : x->last) : NULL;
   if (!ts_failed (program) && t->quant.count == 1)
     return t->quant.scale[0];
   ts_refuse (program, SL_ERROR_UNSUPPORTED, "of a tensor with several scales");
@@ -172,25 +172,25 @@ join (TsProgram *program, const TsCall *call)
   if ((list.kind != TS_LIST && list.kind != TS_TUPLE) || list.list->n == 0 || list.list->n > SL_MAX_OPERANDS)
     return ts_refuse (program, SL_ERROR_FORMAT, "expected a list of 1 to %d tensors", SL_MAX_OPERANDS);
   for (guint i = 0; i < list.list->n; i++) {
-    OnnxValue *x = read_codes (program, list.list->items[i]);
+    LowerValue *x = read_codes (program, list.list->items[i]);
     if (x == NULL)
       return ts_none ();
     last |= x->last >= 0;
   }
   const TsTensor *first = list.list->items[0].tensor;
   for (guint i = 0; i < list.list->n; i++)
-    inputs[i] = last ? onnx_last (&program->onnx, ts_read (program, list.list->items[i]))
-                     : onnx_plain (&program->onnx, ts_read (program, list.list->items[i]));
+    inputs[i] = last ? lower_last (&program->lower, ts_read (program, list.list->items[i]))
+                     : lower_plain (&program->lower, ts_read (program, list.list->items[i]));
   if (ts_failed (program))
     return ts_none ();
-  const SlTensor *t = onnx_t (&program->onnx, inputs[0]);
+  const SlTensor *t = lower_t (&program->lower, inputs[0]);
   like = (SlTensor){ .dtype = t->dtype, .quant = t->quant };
   if (call->args[2].kind != TS_NONE && !ts_quantized_result (program, first->dtype, call->args[2], call->args[3], &like))
     return ts_none ();
-  const SlOpParams params = { .concat = { .axis = (gint32) onnx_axis (ts_axis (program, call->args[1], first->rank), first->rank, last),
+  const SlOpParams params = { .concat = { .axis = (gint32) lower_axis (ts_axis (program, call->args[1], first->rank), first->rank, last),
                                           .activation =
                                             g_str_has_suffix (call->op->name, "_relu") ? SL_ACTIVATION_RELU : SL_ACTIVATION_NONE } };
-  return boxed (program, onnx_settled (&program->onnx, SL_OP_CONCATENATION, inputs, list.list->n, &params, &like), last, first->dtype);
+  return boxed (program, lower_settled (&program->lower, SL_OP_CONCATENATION, inputs, list.list->n, &params, &like), last, first->dtype);
 }
 
 /* The real functions; @a and @b are the operator's numbers. */
@@ -253,19 +253,19 @@ by_table (TsProgram *program, TsValue value, Function function, gdouble a, gdoub
 {
   guint8 table[CODES];
   gboolean last = FALSE;
-  OnnxValue *x = read_codes (program, value);
-  const gint32 input = x != NULL ? onnx_any (&program->onnx, x, &last) : -1;
+  LowerValue *x = read_codes (program, value);
+  const gint32 input = x != NULL ? lower_any (&program->lower, x, &last) : -1;
   if (ts_failed (program))
     return ts_none ();
-  const SlTensor t = *onnx_t (&program->onnx, input);
+  const SlTensor t = *lower_t (&program->lower, input);
   const SlTensor like = result != NULL ? *result : (SlTensor){ .dtype = t.dtype, .quant = t.quant };
   for (gint32 i = 0; i < CODES; i++) {
     const gfloat real = (gfloat) ((gint8) i - sl_tensor_zero_point (&t)) * sl_tensor_scale (&t);
     const gfloat code = rintf ((gfloat) function ((gdouble) real, a, b) / sl_tensor_scale (&like)) + (gfloat) sl_tensor_zero_point (&like);
     table[i] = (guint8) (gint8) CLAMP (code, -128.0f, 127.0f);
   }
-  const gint32 constant = onnx_constant (&program->onnx, SL_DTYPE_U8, 1, (const gint32[]){ CODES }, table);
-  return boxed (program, onnx_settled (&program->onnx, SL_OP_LOOKUP, (const gint32[]){ input, constant }, 2, NULL, &like), last,
+  const gint32 constant = lower_constant (&program->lower, SL_DTYPE_U8, 1, (const gint32[]){ CODES }, table);
+  return boxed (program, lower_settled (&program->lower, SL_OP_LOOKUP, (const gint32[]){ input, constant }, 2, NULL, &like), last,
                 value.tensor->dtype);
 }
 
@@ -309,9 +309,9 @@ static TsValue
 clamped (TsProgram *program, TsValue value, SlOpType op)
 {
   gboolean last = FALSE;
-  OnnxValue *x = read_codes (program, value);
-  const gint32 input = x != NULL ? onnx_any (&program->onnx, x, &last) : -1;
-  return ts_failed (program) ? ts_none () : boxed (program, onnx_unary (&program->onnx, op, input), last, value.tensor->dtype);
+  LowerValue *x = read_codes (program, value);
+  const gint32 input = x != NULL ? lower_any (&program->lower, x, &last) : -1;
+  return ts_failed (program) ? ts_none () : boxed (program, lower_unary (&program->lower, op, input), last, value.tensor->dtype);
 }
 
 TsValue
@@ -358,13 +358,13 @@ fake_quantize (TsProgram *program, const TsCall *call)
 static TsValue
 fact (TsProgram *program, const TsCall *call)
 {
-  OnnxValue *x = read_codes (program, call->args[0]);
+  LowerValue *x = read_codes (program, call->args[0]);
   const gfloat scale = scale_of (program, call->args[0]);
   if (ts_failed (program))
     return ts_none ();
   if (strcmp (call->op->name, "aten::q_scale") == 0)
     return ts_float ((gdouble) scale);
-  const SlTensor *t = onnx_t (&program->onnx, x->plain >= 0 ? x->plain : x->last);
+  const SlTensor *t = lower_t (&program->lower, x->plain >= 0 ? x->plain : x->last);
   return ts_int (t->quant.zero_point[0] + (call->args[0].tensor->dtype == TS_QUINT8 ? 128 : 0));
 }
 

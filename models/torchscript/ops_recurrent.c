@@ -30,18 +30,18 @@ kind_of (const TsCall *call)
                                                : &rnn_relu;
 }
 
-static OnnxValue *
-joined (TsProgram *program, OnnxValue *const *parts, guint n, gint64 axis)
+static LowerValue *
+joined (TsProgram *program, LowerValue *const *parts, guint n, gint64 axis)
 {
-  const OnnxAttribute attribute = ts_attr_int ("axis", axis);
+  const LowerAttribute attribute = ts_attr_int ("axis", axis);
   return n == 1 ? parts[0] : ts_onnx (program, "Concat", parts, n, &attribute, 1);
 }
 
 /* Weights or biases with the gates in ONNX's order, in a dimension more, that of the directions. */
-static OnnxValue *
+static LowerValue *
 gates_of (TsProgram *program, const RecurrentKind *kind, TsValue value)
 {
-  OnnxValue *parts[4], *x = ts_read (program, value);
+  LowerValue *parts[4], *x = ts_read (program, value);
   gint64 dims[3] = { 1 };
   if (x == NULL)
     return NULL;
@@ -59,38 +59,38 @@ gates_of (TsProgram *program, const RecurrentKind *kind, TsValue value)
 
 /* One layer: @params are four tensors a direction, or two without biases; @states may be NULL. */
 static gboolean
-run_layer (TsProgram *program, const RecurrentKind *kind, OnnxValue *x, const TsValue *params, guint directions, gboolean biases,
-           OnnxValue *const states[2], OnnxValue *outputs[3])
+run_layer (TsProgram *program, const RecurrentKind *kind, LowerValue *x, const TsValue *params, guint directions, gboolean biases,
+           LowerValue *const states[2], LowerValue *outputs[3])
 {
-  OnnxValue *parts[3][2];
+  LowerValue *parts[3][2];
   const guint each = biases ? 4 : 2;
   for (guint d = 0; d < directions; d++, params += each) {
     parts[0][d] = gates_of (program, kind, params[0]);
     parts[1][d] = gates_of (program, kind, params[1]);
     if (!biases)
       continue;
-    OnnxValue *const pair[2] = { gates_of (program, kind, params[2]), gates_of (program, kind, params[3]) };
+    LowerValue *const pair[2] = { gates_of (program, kind, params[2]), gates_of (program, kind, params[3]) };
     parts[2][d] = joined (program, pair, 2, 1);
   }
   if (ts_failed (program))
     return FALSE;
-  const OnnxText word = ts_attr_text ("", kind->activation != NULL ? kind->activation : "").text, words[2] = { word, word };
-  const OnnxAttribute attributes[3] = { ts_attr_text ("direction", directions == 2 ? "bidirectional" : "forward"),
-                                        ts_attr_int ("linear_before_reset", 1),
-                                        { .name = "activations", .texts = words, .n_texts = kind->activation != NULL ? directions : 0 } };
-  OnnxValue *const inputs[7] = { x,
-                                 joined (program, parts[0], directions, 0),
-                                 joined (program, parts[1], directions, 0),
-                                 biases ? joined (program, parts[2], directions, 0) : NULL,
-                                 NULL,
-                                 states[0],
-                                 states[1] };
+  const LowerText word = ts_attr_text ("", kind->activation != NULL ? kind->activation : "").text, words[2] = { word, word };
+  const LowerAttribute attributes[3] = { ts_attr_text ("direction", directions == 2 ? "bidirectional" : "forward"),
+                                         ts_attr_int ("linear_before_reset", 1),
+                                         { .name = "activations", .texts = words, .n_texts = kind->activation != NULL ? directions : 0 } };
+  LowerValue *const inputs[7] = { x,
+                                  joined (program, parts[0], directions, 0),
+                                  joined (program, parts[1], directions, 0),
+                                  biases ? joined (program, parts[2], directions, 0) : NULL,
+                                  NULL,
+                                  states[0],
+                                  states[1] };
   return ts_onnx_all (program, kind->op, inputs, kind == &lstm ? 7 : 6, attributes, 3, outputs, kind == &lstm ? 3 : 2);
 }
 
 /* [time,directions,batch,cells] as [time,batch,directions * cells]. */
-static OnnxValue *
-side_by_side (TsProgram *program, OnnxValue *y)
+static LowerValue *
+side_by_side (TsProgram *program, LowerValue *y)
 {
   static const gint64 order[4] = { 0, 2, 1, 3 };
   if (y == NULL)
@@ -105,7 +105,7 @@ typedef struct
   const TsList *params;
   guint layers, directions;
   gboolean biases, batch_first;
-  OnnxValue *states[2];
+  LowerValue *states[2];
 } Stack;
 
 static gboolean
@@ -143,7 +143,7 @@ sequence (TsProgram *program, const TsCall *call)
 {
   static const gint64 turned[3] = { 1, 0, 2 };
   Stack s;
-  OnnxValue *ends[2][MAX_LAYERS] = { { NULL } }, *x = ts_read (program, call->args[0]);
+  LowerValue *ends[2][MAX_LAYERS] = { { NULL } }, *x = ts_read (program, call->args[0]);
   const RecurrentKind *kind = kind_of (call);
   const guint n_states = kind == &lstm ? 2 : 1;
   if (x == NULL || !read_stack (program, call, &s))
@@ -153,7 +153,7 @@ sequence (TsProgram *program, const TsCall *call)
   if (s.batch_first)
     x = ts_permuted (program, x, turned, 3);
   for (guint i = 0; i < s.layers; i++) {
-    OnnxValue *states[2] = { NULL }, *outputs[3] = { NULL };
+    LowerValue *states[2] = { NULL }, *outputs[3] = { NULL };
     for (guint k = 0; k < n_states; k++)
       states[k] = ts_slice_of (program, s.states[k], 0, i * s.directions, (i + 1) * s.directions, 1);
     if (ts_failed (program)
@@ -178,11 +178,11 @@ cell (TsProgram *program, const TsCall *call)
   const RecurrentKind *kind = kind_of (call);
   const TsValue *a = call->args;
   const guint n_states = kind == &lstm ? 2 : 1;
-  OnnxValue *x = ts_read (program, a[0]), *states[2] = { NULL }, *outputs[3] = { NULL };
+  LowerValue *x = ts_read (program, a[0]), *states[2] = { NULL }, *outputs[3] = { NULL };
   if (kind == &lstm && (a[1].kind != TS_LIST || a[1].list->n != 2))
     return ts_refuse (program, SL_ERROR_FORMAT, "expected two states");
   for (guint i = 0; i < n_states; i++) {
-    OnnxValue *state = ts_read (program, kind == &lstm ? a[1].list->items[i] : a[1]);
+    LowerValue *state = ts_read (program, kind == &lstm ? a[1].list->items[i] : a[1]);
     if (x == NULL || state == NULL || x->rank != 2 || state->rank != 2)
       return ts_refuse (program, SL_ERROR_SHAPE, "expected an input and states of two dimensions");
     states[i] = ts_reshaped (program, state, (const gint64[]){ 1, state->dims[0], state->dims[1] }, 3);

@@ -21,7 +21,7 @@ read_factors (TsProgram *program, TsValue value, guint spatial, gfloat *factors)
 
 /* Whether @x is a picture, of which torch computes each colour in a plane of its own, and is resized from edge to edge. */
 static gboolean
-is_picture (const OnnxValue *x, const gint64 *size, const gfloat *factors)
+is_picture (const LowerValue *x, const gint64 *size, const gfloat *factors)
 {
   gboolean picture = x->rank == 4 && x->dims[1] > 1 && x->dims[1] <= MAX_COLOURS;
   for (guint i = 0; i < 2 && picture && factors != NULL; i++)
@@ -31,13 +31,13 @@ is_picture (const OnnxValue *x, const gint64 *size, const gfloat *factors)
 
 /* A picture may be quantised next, where the last bit decides between two codes. Other tensors take faster kernels, which round otherwise. */
 static TsValue
-resized_picture (TsProgram *program, OnnxValue *x, const gint64 *size, gboolean corners)
+resized_picture (TsProgram *program, LowerValue *x, const gint64 *size, gboolean corners)
 {
-  Onnx *o = &program->onnx;
+  Lower *o = &program->lower;
   const gint32 sizes[2] = { (gint32) size[0], (gint32) size[1] };
   const SlOpParams params = { .resize = { .align_corners = corners, .half_pixel_centers = !corners, .fused = TRUE } };
-  const gint32 inputs[2] = { onnx_last (o, x), onnx_ints_constant (o, sizes, 2) };
-  return ts_new_last (program, onnx_emit (o, SL_OP_RESIZE_BILINEAR, inputs, 2, &params, SL_DTYPE_F32), TS_FLOAT32);
+  const gint32 inputs[2] = { lower_last (o, x), lower_ints_constant (o, sizes, 2) };
+  return ts_new_last (program, lower_emit (o, SL_OP_RESIZE_BILINEAR, inputs, 2, &params, SL_DTYPE_F32), TS_FLOAT32);
 }
 
 static TsValue
@@ -46,7 +46,7 @@ resized (TsProgram *program, TsValue input, const gint64 *size, const gfloat *fa
 {
   gint64 sizes[SL_MAX_RANK];
   gfloat scales[SL_MAX_RANK];
-  OnnxValue *x = ts_read (program, input);
+  LowerValue *x = ts_read (program, input);
   if (x == NULL)
     return ts_none ();
   for (guint i = 0; i < x->rank; i++) {
@@ -62,14 +62,14 @@ resized (TsProgram *program, TsValue input, const gint64 *size, const gfloat *fa
       && is_picture (x, sizes + 2, corners ? NULL : factors))
     return resized_picture (program, x, sizes + 2, corners);
   const gboolean antialias = g_str_has_suffix (program->op, "_aa");
-  const OnnxAttribute attributes[6] = { ts_attr_int ("antialias", antialias),
-                                        ts_attr_int ("exclude_outside", antialias),
-                                        ts_attr_text ("mode", mode),
-                                        ts_attr_text ("coordinate_transformation_mode", coordinates),
-                                        ts_attr_text ("nearest_mode", nearest),
-                                        ts_attr_float ("cubic_coeff_a", antialias ? -0.5 : -0.75) };
-  OnnxValue *const inputs[4] = { x, NULL, factors != NULL ? ts_constant_floats (program, scales, x->rank) : NULL,
-                                 factors == NULL ? ts_constant_ints (program, sizes, x->rank) : NULL };
+  const LowerAttribute attributes[6] = { ts_attr_int ("antialias", antialias),
+                                         ts_attr_int ("exclude_outside", antialias),
+                                         ts_attr_text ("mode", mode),
+                                         ts_attr_text ("coordinate_transformation_mode", coordinates),
+                                         ts_attr_text ("nearest_mode", nearest),
+                                         ts_attr_float ("cubic_coeff_a", antialias ? -0.5 : -0.75) };
+  LowerValue *const inputs[4] = { x, NULL, factors != NULL ? ts_constant_floats (program, scales, x->rank) : NULL,
+                                  factors == NULL ? ts_constant_ints (program, sizes, x->rank) : NULL };
   return ts_new (program, ts_onnx (program, "Resize", inputs, 4, attributes, 6), input.tensor->dtype);
 }
 
@@ -137,7 +137,7 @@ padded (TsProgram *program, TsValue input, TsValue list, const char *mode, TsVal
 {
   gint64 amounts[2 * SL_MAX_RANK], pads[2 * SL_MAX_RANK] = { 0 };
   guint n = 0;
-  OnnxValue *x = ts_read (program, input);
+  LowerValue *x = ts_read (program, input);
   if (x == NULL || !ts_to_ints (program, list, amounts, 2 * SL_MAX_RANK, &n))
     return ts_none ();
   if (n % 2 != 0 || n > 2 * x->rank)
@@ -146,10 +146,10 @@ padded (TsProgram *program, TsValue input, TsValue list, const char *mode, TsVal
     pads[x->rank - 1 - i] = amounts[2 * i];
     pads[2 * x->rank - 1 - i] = amounts[2 * i + 1];
   }
-  const OnnxAttribute attribute = ts_attr_text ("mode", mode);
+  const LowerAttribute attribute = ts_attr_text ("mode", mode);
   const TsDtype dtype = input.tensor->dtype;
-  OnnxValue *const inputs[3] = { x, ts_constant_ints (program, pads, 2 * x->rank),
-                                 value.kind != TS_NONE && ts_to_float (program, value) != 0 ? ts_scalar (program, value, dtype) : NULL };
+  LowerValue *const inputs[3] = { x, ts_constant_ints (program, pads, 2 * x->rank),
+                                  value.kind != TS_NONE && ts_to_float (program, value) != 0 ? ts_scalar (program, value, dtype) : NULL };
   return ts_new (program, ts_onnx (program, "Pad", inputs, 3, &attribute, 1), dtype);
 }
 
@@ -185,9 +185,9 @@ grid_sampler (TsProgram *program, const TsCall *call)
   const gint64 mode = ts_to_int (program, call->args[2]), border = ts_to_int (program, call->args[3]);
   if (ts_failed (program) || mode < 0 || mode > 2 || border < 0 || border > 2)
     return ts_refuse (program, SL_ERROR_FORMAT, "an unknown mode");
-  const OnnxAttribute attributes[3] = { ts_attr_text ("mode", modes[mode]), ts_attr_text ("padding_mode", borders[border]),
-                                        ts_attr_int ("align_corners", ts_truth (program, call->args[4])) };
-  OnnxValue *const inputs[2] = { ts_read (program, call->args[0]), ts_read (program, call->args[1]) };
+  const LowerAttribute attributes[3] = { ts_attr_text ("mode", modes[mode]), ts_attr_text ("padding_mode", borders[border]),
+                                         ts_attr_int ("align_corners", ts_truth (program, call->args[4])) };
+  LowerValue *const inputs[2] = { ts_read (program, call->args[0]), ts_read (program, call->args[1]) };
   return ts_new (program, ts_onnx (program, "GridSample", inputs, 2, attributes, 3), TS_FLOAT32);
 }
 

@@ -10,7 +10,7 @@
 
 /* A result that keeps its operand's type, and its scale where it has one. */
 static TsValue
-like (TsProgram *program, OnnxValue *value, TsValue operand)
+like (TsProgram *program, LowerValue *value, TsValue operand)
 {
   TsValue result = ts_new (program, value, operand.tensor->dtype);
   if (result.kind == TS_TENSOR)
@@ -20,7 +20,7 @@ like (TsProgram *program, OnnxValue *value, TsValue operand)
 
 /* A result that shares its elements with @operand, in another shape, or as @view says. */
 static TsValue
-view_of (TsProgram *program, OnnxValue *value, TsValue operand, const TsView *view)
+view_of (TsProgram *program, LowerValue *value, TsValue operand, const TsView *view)
 {
   static const TsView shape = { .kind = TS_VIEW_SHAPE };
   return ts_note_view (program, like (program, value, operand), operand.tensor, view != NULL ? view : &shape);
@@ -32,10 +32,10 @@ part (guint axis, gint64 first, gint64 n, gboolean dropped)
   return (TsView){ .kind = TS_VIEW_PART, .axis = axis, .first = first, .n = n, .step = 1, .dropped = dropped };
 }
 
-OnnxValue *
-ts_reshaped (TsProgram *program, OnnxValue *x, const gint64 *dims, guint rank)
+LowerValue *
+ts_reshaped (TsProgram *program, LowerValue *x, const gint64 *dims, guint rank)
 {
-  const OnnxAttribute zero = ts_attr_int ("allowzero", 1);
+  const LowerAttribute zero = ts_attr_int ("allowzero", 1);
   gint32 shape[SL_MAX_RANK];
   if (ts_failed (program) || x == NULL)
     return NULL;
@@ -49,15 +49,15 @@ ts_reshaped (TsProgram *program, OnnxValue *x, const gint64 *dims, guint rank)
   for (guint i = 0; i < rank; i++)
     shape[i] = (gint32) dims[i];
   if (rank == 0)
-    return onnx_value_new (&program->onnx, onnx_reshape (&program->onnx, onnx_plain (&program->onnx, x), shape, 0), FALSE);
+    return lower_value_new (&program->lower, lower_reshape (&program->lower, lower_plain (&program->lower, x), shape, 0), FALSE);
   if (x->empty)
-    return onnx_value_empty (&program->onnx, rank, shape);
-  return ts_onnx (program, "Reshape", (OnnxValue *[]){ x, ts_constant_ints (program, dims, rank) }, 2, &zero, 1);
+    return lower_value_empty (&program->lower, rank, shape);
+  return ts_onnx (program, "Reshape", (LowerValue *[]){ x, ts_constant_ints (program, dims, rank) }, 2, &zero, 1);
 }
 
 /* Fills in a -1 and compares the number of elements. */
 static gboolean
-resolve (TsProgram *program, const OnnxValue *x, gint64 *dims, guint rank)
+resolve (TsProgram *program, const LowerValue *x, gint64 *dims, guint rank)
 {
   gint64 known = 1, total = 1;
   gint open = -1;
@@ -89,7 +89,7 @@ reshape (TsProgram *program, const TsCall *call)
 {
   gint64 dims[SL_MAX_RANK];
   guint rank = 0;
-  OnnxValue *x = ts_read (program, call->args[0]);
+  LowerValue *x = ts_read (program, call->args[0]);
   if (x == NULL || !ts_to_ints (program, call->args[1], dims, SL_MAX_RANK, &rank) || !resolve (program, x, dims, rank))
     return ts_none ();
   return view_of (program, ts_reshaped (program, x, dims, rank), call->args[0], NULL);
@@ -99,7 +99,7 @@ static TsValue
 flatten (TsProgram *program, const TsCall *call)
 {
   gint64 dims[SL_MAX_RANK] = { 1 };
-  OnnxValue *x = ts_read (program, call->args[0]);
+  LowerValue *x = ts_read (program, call->args[0]);
   if (x == NULL)
     return ts_none ();
   const guint first = ts_axis (program, call->args[1], x->rank), last = ts_axis (program, call->args[2], x->rank);
@@ -118,8 +118,8 @@ static TsValue
 reshape_as (TsProgram *program, const TsCall *call)
 {
   gint64 dims[SL_MAX_RANK];
-  OnnxValue *x = ts_read (program, call->args[0]);
-  const OnnxValue *other = ts_read (program, call->args[1]);
+  LowerValue *x = ts_read (program, call->args[0]);
+  const LowerValue *other = ts_read (program, call->args[1]);
   if (x == NULL || other == NULL)
     return ts_none ();
   for (guint i = 0; i < other->rank; i++)
@@ -134,7 +134,7 @@ unflatten (TsProgram *program, const TsCall *call)
 {
   gint64 sizes[SL_MAX_RANK], dims[2 * SL_MAX_RANK];
   guint n = 0, rank = 0;
-  OnnxValue *x = ts_read (program, call->args[0]);
+  LowerValue *x = ts_read (program, call->args[0]);
   if (x == NULL || !ts_to_ints (program, call->args[2], sizes, SL_MAX_RANK, &n))
     return ts_none ();
   const guint axis = ts_axis (program, call->args[1], x->rank);
@@ -150,7 +150,7 @@ static TsValue
 unsqueeze (TsProgram *program, const TsCall *call)
 {
   gint64 dims[SL_MAX_RANK];
-  OnnxValue *x = ts_read (program, call->args[0]);
+  LowerValue *x = ts_read (program, call->args[0]);
   if (x == NULL || x->rank >= SL_MAX_RANK)
     return ts_refuse (program, SL_ERROR_UNSUPPORTED, "more than %d dimensions", SL_MAX_RANK);
   const guint axis = ts_axis (program, call->args[1], x->rank + 1);
@@ -164,7 +164,7 @@ squeeze (TsProgram *program, const TsCall *call)
 {
   gint64 dims[SL_MAX_RANK];
   guint n = 0;
-  OnnxValue *x = ts_read (program, call->args[0]);
+  LowerValue *x = ts_read (program, call->args[0]);
   if (x == NULL)
     return ts_none ();
   const guint axis = call->args[1].kind == TS_NONE ? SL_MAX_RANK : ts_axis (program, call->args[1], x->rank);
@@ -174,20 +174,20 @@ squeeze (TsProgram *program, const TsCall *call)
   return view_of (program, ts_reshaped (program, x, dims, n), call->args[0], NULL);
 }
 
-OnnxValue *
-ts_permuted (TsProgram *program, OnnxValue *x, const gint64 *order, guint rank)
+LowerValue *
+ts_permuted (TsProgram *program, LowerValue *x, const gint64 *order, guint rank)
 {
-  const OnnxAttribute perm = ts_attr_ints (program, "perm", order, rank);
+  const LowerAttribute perm = ts_attr_ints (program, "perm", order, rank);
   gint32 dims[SL_MAX_RANK];
   if (ts_failed (program) || x == NULL || rank == 0)
     return x;
   for (guint i = 0; i < rank; i++)
     dims[i] = x->dims[order[i]];
-  return x->empty ? onnx_value_empty (&program->onnx, rank, dims) : ts_onnx (program, "Transpose", &x, 1, &perm, 1);
+  return x->empty ? lower_value_empty (&program->lower, rank, dims) : ts_onnx (program, "Transpose", &x, 1, &perm, 1);
 }
 
 static TsValue
-permuted (TsProgram *program, TsValue operand, OnnxValue *x, const gint64 *order)
+permuted (TsProgram *program, TsValue operand, LowerValue *x, const gint64 *order)
 {
   TsView view = { .kind = TS_VIEW_ORDER };
   memcpy (view.order, order, x->rank * sizeof order[0]);
@@ -199,7 +199,7 @@ permute (TsProgram *program, const TsCall *call)
 {
   gint64 order[SL_MAX_RANK];
   guint n = 0, seen = 0;
-  OnnxValue *x = ts_read (program, call->args[0]);
+  LowerValue *x = ts_read (program, call->args[0]);
   if (x == NULL || !ts_to_ints (program, call->args[1], order, SL_MAX_RANK, &n))
     return ts_none ();
   for (guint i = 0; i < n; i++) {
@@ -216,7 +216,7 @@ static TsValue
 transpose (TsProgram *program, const TsCall *call)
 {
   gint64 order[SL_MAX_RANK];
-  OnnxValue *x = ts_read (program, call->args[0]);
+  LowerValue *x = ts_read (program, call->args[0]);
   if (x == NULL)
     return ts_none ();
   if (x->rank < 2)
@@ -233,7 +233,7 @@ move_dims (TsProgram *program, const TsCall *call)
 {
   gint64 from[SL_MAX_RANK], to[SL_MAX_RANK], order[SL_MAX_RANK];
   guint n = 0, n_to = 0, moved = 0, next = 0;
-  OnnxValue *x = ts_read (program, call->args[0]);
+  LowerValue *x = ts_read (program, call->args[0]);
   if (x == NULL || !ts_to_ints (program, call->args[1], from, SL_MAX_RANK, &n)
       || !ts_to_ints (program, call->args[2], to, SL_MAX_RANK, &n_to))
     return ts_none ();
@@ -263,7 +263,7 @@ expand (TsProgram *program, const TsCall *call)
 {
   gint64 dims[SL_MAX_RANK];
   guint n = 0;
-  OnnxValue *x = ts_read (program, call->args[0]);
+  LowerValue *x = ts_read (program, call->args[0]);
   if (x == NULL)
     return ts_none ();
   if (call->args[1].kind == TS_TENSOR) {
@@ -278,7 +278,7 @@ expand (TsProgram *program, const TsCall *call)
   for (guint i = 0; i < x->rank; i++)
     if (dims[n - x->rank + i] == -1)
       dims[n - x->rank + i] = x->dims[i];
-  x = ts_onnx (program, "Expand", (OnnxValue *[]){ x, ts_constant_ints (program, dims, n) }, 2, NULL, 0);
+  x = ts_onnx (program, "Expand", (LowerValue *[]){ x, ts_constant_ints (program, dims, n) }, 2, NULL, 0);
   return view_of (program, x, call->args[0], &(TsView){ .kind = TS_VIEW_OTHER });
 }
 
@@ -287,7 +287,7 @@ repeat (TsProgram *program, const TsCall *call)
 {
   gint64 times[SL_MAX_RANK], dims[SL_MAX_RANK];
   guint n = 0;
-  OnnxValue *x = ts_read (program, call->args[0]);
+  LowerValue *x = ts_read (program, call->args[0]);
   if (x == NULL || !ts_to_ints (program, call->args[1], times, SL_MAX_RANK, &n))
     return ts_none ();
   if (n < x->rank && strcmp (call->op->name, "aten::tile") != 0)
@@ -301,20 +301,20 @@ repeat (TsProgram *program, const TsCall *call)
   for (guint i = 0; i < n; i++)
     dims[i] = i < n - x->rank ? 1 : x->dims[i - (n - x->rank)];
   x = ts_reshaped (program, x, dims, n);
-  return like (program, ts_onnx (program, "Tile", (OnnxValue *[]){ x, ts_constant_ints (program, times, n) }, 2, NULL, 0), call->args[0]);
+  return like (program, ts_onnx (program, "Tile", (LowerValue *[]){ x, ts_constant_ints (program, times, n) }, 2, NULL, 0), call->args[0]);
 }
 
-OnnxValue *
-ts_slice_of (TsProgram *program, OnnxValue *x, gint64 axis, gint64 first, gint64 end, gint64 step)
+LowerValue *
+ts_slice_of (TsProgram *program, LowerValue *x, gint64 axis, gint64 first, gint64 end, gint64 step)
 {
-  OnnxValue *const inputs[5] = { x, ts_constant_ints (program, &first, 1), ts_constant_ints (program, &end, 1),
-                                 ts_constant_ints (program, &axis, 1), ts_constant_ints (program, &step, 1) };
+  LowerValue *const inputs[5] = { x, ts_constant_ints (program, &first, 1), ts_constant_ints (program, &end, 1),
+                                  ts_constant_ints (program, &axis, 1), ts_constant_ints (program, &step, 1) };
   gint32 dims[SL_MAX_RANK];
   if (ts_failed (program) || x == NULL || (first == 0 && end == x->dims[axis] && step == 1))
     return x;
   memcpy (dims, x->dims, sizeof dims);
   dims[axis] = end > first ? (gint32) ((end - first - 1) / step + 1) : 0;
-  return dims[axis] == 0 || x->empty ? onnx_value_empty (&program->onnx, x->rank, dims) : ts_onnx (program, "Slice", inputs, 5, NULL, 0);
+  return dims[axis] == 0 || x->empty ? lower_value_empty (&program->lower, x->rank, dims) : ts_onnx (program, "Slice", inputs, 5, NULL, 0);
 }
 
 static TsValue
@@ -325,7 +325,7 @@ slice (TsProgram *program, const TsCall *call)
     list.args[3] = call->n_given > 3 ? call->args[3] : ts_int (1);
     return ts_list_slice (program, &list);
   }
-  OnnxValue *x = ts_read (program, call->args[0]);
+  LowerValue *x = ts_read (program, call->args[0]);
   if (x == NULL || x->rank == 0)
     return ts_refuse (program, SL_ERROR_SHAPE, "a tensor without dimensions");
   const guint axis = ts_axis (program, call->args[1], x->rank);
@@ -347,7 +347,7 @@ slice (TsProgram *program, const TsCall *call)
 static TsValue
 narrow (TsProgram *program, const TsCall *call)
 {
-  OnnxValue *x = ts_read (program, call->args[0]);
+  LowerValue *x = ts_read (program, call->args[0]);
   if (x == NULL)
     return ts_none ();
   const guint axis = ts_axis (program, call->args[1], x->rank);
@@ -360,8 +360,8 @@ narrow (TsProgram *program, const TsCall *call)
 }
 
 /* Without @axis, of which the tensor has one element. */
-static OnnxValue *
-drop (TsProgram *program, OnnxValue *x, guint axis)
+static LowerValue *
+drop (TsProgram *program, LowerValue *x, guint axis)
 {
   gint64 dims[SL_MAX_RANK];
   guint n = 0;
@@ -376,7 +376,7 @@ drop (TsProgram *program, OnnxValue *x, guint axis)
 static TsValue
 select_one (TsProgram *program, const TsCall *call)
 {
-  OnnxValue *x = ts_read (program, call->args[0]);
+  LowerValue *x = ts_read (program, call->args[0]);
   if (x == NULL || x->rank == 0)
     return ts_refuse (program, SL_ERROR_SHAPE, "a tensor without dimensions");
   const guint axis = ts_axis (program, call->args[1], x->rank);
@@ -389,17 +389,17 @@ select_one (TsProgram *program, const TsCall *call)
 
 /* Consecutive parts of @sizes along a dimension, as a list. */
 static TsValue
-parts (TsProgram *program, TsValue tensor, OnnxValue *x, guint axis, const gint64 *sizes, guint n, gboolean dropped)
+parts (TsProgram *program, TsValue tensor, LowerValue *x, guint axis, const gint64 *sizes, guint n, gboolean dropped)
 {
-  const OnnxAttribute attribute = ts_attr_int ("axis", axis);
-  OnnxValue *outputs[MAX_PARTS] = { x };
+  const LowerAttribute attribute = ts_attr_int ("axis", axis);
+  LowerValue *outputs[MAX_PARTS] = { x };
   const TsValue list = ts_list (program->heap);
   if (n > 1)
-    ts_onnx_all (program, "Split", (OnnxValue *[]){ x, ts_constant_ints (program, sizes, n) }, 2, &attribute, 1, outputs, n);
+    ts_onnx_all (program, "Split", (LowerValue *[]){ x, ts_constant_ints (program, sizes, n) }, 2, &attribute, 1, outputs, n);
   gint64 first = 0;
   for (guint i = 0; i < n && !ts_failed (program); first += sizes[i++]) {
     const TsView view = part (axis, first, sizes[i], dropped);
-    OnnxValue *value = dropped ? drop (program, outputs[i], axis) : outputs[i];
+    LowerValue *value = dropped ? drop (program, outputs[i], axis) : outputs[i];
     ts_list_append (program->heap, list.list, view_of (program, value, tensor, &view));
   }
   return list;
@@ -410,7 +410,7 @@ split (TsProgram *program, const TsCall *call)
 {
   gint64 sizes[MAX_PARTS], sum = 0;
   guint n = 0;
-  OnnxValue *x = ts_read (program, call->args[0]);
+  LowerValue *x = ts_read (program, call->args[0]);
   if (x == NULL)
     return ts_none ();
   const guint axis = ts_axis (program, call->args[2], x->rank);
@@ -436,7 +436,7 @@ static TsValue
 unbind (TsProgram *program, const TsCall *call)
 {
   gint64 ones[MAX_PARTS];
-  OnnxValue *x = ts_read (program, call->args[0]);
+  LowerValue *x = ts_read (program, call->args[0]);
   if (x == NULL || x->rank == 0)
     return ts_refuse (program, SL_ERROR_SHAPE, "a tensor without dimensions");
   const guint axis = ts_axis (program, call->args[1], x->rank);
@@ -452,7 +452,7 @@ unbind (TsProgram *program, const TsCall *call)
 static TsValue
 join (TsProgram *program, const TsCall *call)
 {
-  OnnxValue *values[SL_MAX_OPERANDS];
+  LowerValue *values[SL_MAX_OPERANDS];
   const TsValue list = call->args[0];
   const gboolean stack = strcmp (call->op->name, "aten::stack") == 0;
   guint n = 0;
@@ -460,7 +460,7 @@ join (TsProgram *program, const TsCall *call)
   if (list.kind != TS_LIST && list.kind != TS_TUPLE)
     return ts_refuse (program, SL_ERROR_FORMAT, "a value of type %s; expected a list of tensors", ts_kind_name (list.kind));
   for (guint i = 0; i < list.list->n && !ts_failed (program); i++) {
-    OnnxValue *x = ts_read (program, list.list->items[i]);
+    LowerValue *x = ts_read (program, list.list->items[i]);
     if (x == NULL || (x->empty && !stack && n + 1 < list.list->n))
       continue;
     if (first.kind == TS_NONE)
@@ -483,9 +483,9 @@ join (TsProgram *program, const TsCall *call)
   for (guint i = 0; i < n; i++) {
     values[i] = ts_cast (program, values[i], dtype);
     if (stack)
-      values[i] = ts_onnx (program, "Unsqueeze", (OnnxValue *[]){ values[i], ts_constant_ints (program, &at, 1) }, 2, NULL, 0);
+      values[i] = ts_onnx (program, "Unsqueeze", (LowerValue *[]){ values[i], ts_constant_ints (program, &at, 1) }, 2, NULL, 0);
   }
-  const OnnxAttribute attribute = ts_attr_int ("axis", axis);
+  const LowerAttribute attribute = ts_attr_int ("axis", axis);
   const TsValue result = ts_new (program, n == 1 ? values[0] : ts_onnx (program, "Concat", values, n, &attribute, 1), dtype);
   if (result.kind == TS_TENSOR && axis == 0 && !stack)
     result.tensor->valid = ts_joined_rows (program, list.list);
@@ -495,8 +495,8 @@ join (TsProgram *program, const TsCall *call)
 static TsValue
 pixel_shuffle (TsProgram *program, const TsCall *call)
 {
-  OnnxValue *x = ts_read (program, call->args[0]);
-  const OnnxAttribute attributes[2] = { ts_attr_int ("blocksize", ts_to_int (program, call->args[1])), ts_attr_text ("mode", "CRD") };
+  LowerValue *x = ts_read (program, call->args[0]);
+  const LowerAttribute attributes[2] = { ts_attr_int ("blocksize", ts_to_int (program, call->args[1])), ts_attr_text ("mode", "CRD") };
   return x == NULL ? ts_none () : like (program, ts_onnx (program, "DepthToSpace", &x, 1, attributes, 2), call->args[0]);
 }
 
@@ -505,7 +505,7 @@ static TsValue
 pixel_unshuffle (TsProgram *program, const TsCall *call)
 {
   static const gint64 order[6] = { 0, 1, 3, 5, 2, 4 };
-  OnnxValue *x = ts_read (program, call->args[0]);
+  LowerValue *x = ts_read (program, call->args[0]);
   const gint64 r = ts_to_int (program, call->args[1]);
   if (x == NULL || x->rank != 4 || r < 1 || x->dims[2] % r != 0 || x->dims[3] % r != 0)
     return ts_refuse (program, SL_ERROR_SHAPE, "a factor of %" G_GINT64_FORMAT " does not fit the tensor", r);
@@ -519,7 +519,7 @@ static TsValue
 channel_shuffle (TsProgram *program, const TsCall *call)
 {
   static const gint64 order[5] = { 0, 2, 1, 3, 4 };
-  OnnxValue *x = ts_read (program, call->args[0]);
+  LowerValue *x = ts_read (program, call->args[0]);
   const gint64 groups = ts_to_int (program, call->args[1]);
   if (x == NULL || x->rank != 4 || groups < 1 || x->dims[1] % groups != 0)
     return ts_refuse (program, SL_ERROR_SHAPE, "%" G_GINT64_FORMAT " groups do not fit the tensor", groups);
@@ -533,13 +533,13 @@ flip (TsProgram *program, const TsCall *call)
 {
   gint64 axes[SL_MAX_RANK];
   guint n = 0;
-  OnnxValue *x = ts_read (program, call->args[0]);
+  LowerValue *x = ts_read (program, call->args[0]);
   if (x == NULL || !ts_to_ints (program, call->args[1], axes, SL_MAX_RANK, &n))
     return ts_none ();
   for (guint i = 0; i < n && !ts_failed (program); i++) {
     const gint64 axis = ts_axis_of (program, axes[i], x->rank), first = -1, end = -G_MAXINT32;
-    OnnxValue *const inputs[5] = { x, ts_constant_ints (program, &first, 1), ts_constant_ints (program, &end, 1),
-                                   ts_constant_ints (program, &axis, 1), ts_constant_ints (program, &first, 1) };
+    LowerValue *const inputs[5] = { x, ts_constant_ints (program, &first, 1), ts_constant_ints (program, &end, 1),
+                                    ts_constant_ints (program, &axis, 1), ts_constant_ints (program, &first, 1) };
     x = ts_onnx (program, "Slice", inputs, 5, NULL, 0);
   }
   return like (program, x, call->args[0]);
@@ -551,7 +551,7 @@ roll (TsProgram *program, const TsCall *call)
 {
   gint64 shifts[SL_MAX_RANK], axes[SL_MAX_RANK];
   guint n = 0, n_axes = 0;
-  OnnxValue *x = ts_read (program, call->args[0]);
+  LowerValue *x = ts_read (program, call->args[0]);
   if (x == NULL || !ts_to_ints (program, call->args[1], shifts, SL_MAX_RANK, &n)
       || !ts_to_ints (program, call->args[2], axes, SL_MAX_RANK, &n_axes))
     return ts_none ();
@@ -560,11 +560,11 @@ roll (TsProgram *program, const TsCall *call)
   for (guint i = 0; i < n && !ts_failed (program); i++) {
     const guint axis = ts_axis_of (program, axes[i], x->rank);
     const gint64 size = x->dims[axis], shift = size > 0 ? ((shifts[i] % size) + size) % size : 0;
-    const OnnxAttribute attribute = ts_attr_int ("axis", axis);
+    const LowerAttribute attribute = ts_attr_int ("axis", axis);
     if (shift == 0)
       continue;
-    OnnxValue *const halves[2] = { ts_slice_of (program, x, axis, size - shift, size, 1),
-                                   ts_slice_of (program, x, axis, 0, size - shift, 1) };
+    LowerValue *const halves[2] = { ts_slice_of (program, x, axis, size - shift, size, 1),
+                                    ts_slice_of (program, x, axis, 0, size - shift, 1) };
     x = ts_onnx (program, "Concat", halves, 2, &attribute, 1);
   }
   return like (program, x, call->args[0]);
@@ -575,7 +575,7 @@ roll (TsProgram *program, const TsCall *call)
 static TsValue
 copy (TsProgram *program, const TsCall *call)
 {
-  OnnxValue *x = ts_read (program, call->args[0]);
+  LowerValue *x = ts_read (program, call->args[0]);
   return x == NULL ? ts_none () : like (program, x, call->args[0]);
 }
 
@@ -597,16 +597,16 @@ dropout (TsProgram *program, const TsCall *call)
 static TsValue
 convert (TsProgram *program, TsValue tensor, TsDtype dtype)
 {
-  OnnxValue *x = ts_read (program, tensor);
+  LowerValue *x = ts_read (program, tensor);
   if (x == NULL)
     return ts_none ();
   if (dtype == tensor.tensor->dtype)
     return tensor;
   if ((guint) dtype >= TS_N_DTYPES || ts_is_quantized (dtype) || ts_is_quantized (tensor.tensor->dtype))
     return ts_refuse (program, SL_ERROR_UNSUPPORTED, "%s as %s", ts_dtype_name (tensor.tensor->dtype), ts_dtype_name (dtype));
-  if (dtype == TS_BOOLEAN && !x->empty && onnx_dtype (&program->onnx, x) != SL_DTYPE_BOOL) {
-    OnnxValue *zero = ts_scalar (program, ts_int (0), tensor.tensor->dtype);
-    x = ts_onnx (program, "Equal", (OnnxValue *[]){ x, zero }, 2, NULL, 0);
+  if (dtype == TS_BOOLEAN && !x->empty && lower_dtype (&program->lower, x) != SL_DTYPE_BOOL) {
+    LowerValue *zero = ts_scalar (program, ts_int (0), tensor.tensor->dtype);
+    x = ts_onnx (program, "Equal", (LowerValue *[]){ x, zero }, 2, NULL, 0);
     return ts_new (program, ts_onnx (program, "Not", &x, 1, NULL, 0), dtype);
   }
   return ts_new (program, ts_cast (program, x, dtype), dtype);
@@ -642,11 +642,11 @@ broadcast_tensors (TsProgram *program, const TsCall *call)
     return ts_refuse (program, SL_ERROR_FORMAT, "expected a list of tensors");
   for (guint pass = 0; pass < 2; pass++)
     for (guint i = 0; i < list.list->n && !ts_failed (program); i++) {
-      OnnxValue *x = ts_read (program, list.list->items[i]);
+      LowerValue *x = ts_read (program, list.list->items[i]);
       if (x == NULL)
         return ts_none ();
       if (pass == 1) {
-        x = ts_onnx (program, "Expand", (OnnxValue *[]){ x, ts_constant_ints (program, dims, rank) }, 2, NULL, 0);
+        x = ts_onnx (program, "Expand", (LowerValue *[]){ x, ts_constant_ints (program, dims, rank) }, 2, NULL, 0);
         ts_list_append (program->heap, results.list, like (program, x, list.list->items[i]));
         continue;
       }

@@ -23,7 +23,7 @@ spread (TsProgram *program, TsValue value, guint spatial, gint64 *ints)
 }
 
 /* ONNX's pads: those in front, then those behind. */
-static OnnxAttribute
+static LowerAttribute
 pads_attribute (TsProgram *program, const gint64 *padding, guint spatial)
 {
   gint64 pads[6];
@@ -33,20 +33,20 @@ pads_attribute (TsProgram *program, const gint64 *padding, guint spatial)
 }
 
 /* @x with a batch of one in front where it has none for @spatial dimensions; *@added tells. */
-static OnnxValue *
-with_batch (TsProgram *program, OnnxValue *x, guint spatial, gboolean *added)
+static LowerValue *
+with_batch (TsProgram *program, LowerValue *x, guint spatial, gboolean *added)
 {
   const gint64 axis = 0;
   *added = x != NULL && x->rank == spatial + 1;
-  return *added ? ts_onnx (program, "Unsqueeze", (OnnxValue *[]){ x, ts_constant_ints (program, &axis, 1) }, 2, NULL, 0) : x;
+  return *added ? ts_onnx (program, "Unsqueeze", (LowerValue *[]){ x, ts_constant_ints (program, &axis, 1) }, 2, NULL, 0) : x;
 }
 
 static TsValue
-without_batch (TsProgram *program, OnnxValue *y, gboolean added, TsDtype dtype)
+without_batch (TsProgram *program, LowerValue *y, gboolean added, TsDtype dtype)
 {
   const gint64 axis = 0;
   if (added)
-    y = ts_onnx (program, "Squeeze", (OnnxValue *[]){ y, ts_constant_ints (program, &axis, 1) }, 2, NULL, 0);
+    y = ts_onnx (program, "Squeeze", (LowerValue *[]){ y, ts_constant_ints (program, &axis, 1) }, 2, NULL, 0);
   return ts_new (program, y, dtype);
 }
 
@@ -62,8 +62,8 @@ convolve (TsProgram *program, const Convolution *c)
   gint64 stride[3] = { 1, 1, 1 }, padding[3] = { 0 }, dilation[3] = { 1, 1, 1 }, more[3] = { 0 };
   gboolean added = FALSE;
   guint n = 0;
-  OnnxAttribute attributes[6];
-  OnnxValue *x = ts_read (program, c->x), *weight = ts_read (program, c->weight);
+  LowerAttribute attributes[6];
+  LowerValue *x = ts_read (program, c->x), *weight = ts_read (program, c->weight);
   if (x == NULL || weight == NULL)
     return ts_none ();
   const guint spatial = weight->rank > 2 ? weight->rank - 2 : 0;
@@ -86,8 +86,8 @@ convolve (TsProgram *program, const Convolution *c)
     spread (program, c->output_padding, spatial, more);
     attributes[n++] = ts_attr_ints (program, "output_padding", more, spatial);
   }
-  OnnxValue *const inputs[3] = { with_batch (program, x, spatial, &added), weight,
-                                 c->bias.kind != TS_NONE ? ts_read (program, c->bias) : NULL };
+  LowerValue *const inputs[3] = { with_batch (program, x, spatial, &added), weight,
+                                  c->bias.kind != TS_NONE ? ts_read (program, c->bias) : NULL };
   return without_batch (program, ts_onnx (program, c->transposed ? "ConvTranspose" : "Conv", inputs, 3, attributes, n), added,
                         c->x.tensor->dtype);
 }
@@ -140,7 +140,7 @@ is_given (TsValue value)
 
 /* The attributes that all pools have. */
 static guint
-pool_attributes (TsProgram *program, const TsValue *a, guint spatial, TsValue ceil_mode, OnnxAttribute *attributes)
+pool_attributes (TsProgram *program, const TsValue *a, guint spatial, TsValue ceil_mode, LowerAttribute *attributes)
 {
   gint64 kernel[3], stride[3], padding[3];
   spread (program, a[1], spatial, kernel);
@@ -165,10 +165,10 @@ static TsValue
 max_pool (TsProgram *program, const TsCall *call)
 {
   const guint spatial = spatial_of (call);
-  OnnxAttribute attributes[5];
+  LowerAttribute attributes[5];
   gint64 dilation[3] = { 1, 1, 1 };
   gboolean added = FALSE;
-  OnnxValue *x = with_batch (program, ts_read (program, call->args[0]), spatial, &added);
+  LowerValue *x = with_batch (program, ts_read (program, call->args[0]), spatial, &added);
   guint n = pool_attributes (program, call->args, spatial, call->args[5], attributes);
   spread (program, call->args[4], spatial, dilation);
   if (ts_failed (program))
@@ -203,9 +203,9 @@ static TsValue
 real_average_pool (TsProgram *program, const TsCall *call)
 {
   const guint spatial = spatial_of (call);
-  OnnxAttribute attributes[5];
+  LowerAttribute attributes[5];
   gboolean added = FALSE;
-  OnnxValue *x = with_batch (program, ts_read (program, call->args[0]), spatial, &added);
+  LowerValue *x = with_batch (program, ts_read (program, call->args[0]), spatial, &added);
   guint n = pool_attributes (program, call->args, spatial, call->args[4], attributes);
   if (ts_failed (program))
     return ts_none ();
@@ -232,22 +232,22 @@ cell (gint64 i, gint64 in, gint64 out, gint64 *first, gint64 *end)
   *end = ((i + 1) * in + out - 1) / out;
 }
 
-static OnnxValue *
-cut (TsProgram *program, OnnxValue *x, gint64 axis, gint64 first, gint64 end)
+static LowerValue *
+cut (TsProgram *program, LowerValue *x, gint64 axis, gint64 first, gint64 end)
 {
-  OnnxValue *const inputs[4] = { x, ts_constant_ints (program, &first, 1), ts_constant_ints (program, &end, 1),
-                                 ts_constant_ints (program, &axis, 1) };
+  LowerValue *const inputs[4] = { x, ts_constant_ints (program, &first, 1), ts_constant_ints (program, &end, 1),
+                                  ts_constant_ints (program, &axis, 1) };
   return ts_onnx (program, "Slice", inputs, 4, NULL, 0);
 }
 
 /* Cells of different sizes: along one dimension after the other each cell is cut out and reduced. */
-static OnnxValue *
-uneven_cells (TsProgram *program, OnnxValue *x, gint64 axis, gint64 out, gboolean average)
+static LowerValue *
+uneven_cells (TsProgram *program, LowerValue *x, gint64 axis, gint64 out, gboolean average)
 {
-  OnnxValue *cells[MAX_CELLS];
+  LowerValue *cells[MAX_CELLS];
   const gint64 in = x != NULL ? x->dims[axis] : 1;
-  const OnnxAttribute keep[2] = { ts_attr_ints (program, "axes", &axis, 1), ts_attr_int ("keepdims", 1) };
-  const OnnxAttribute join = ts_attr_int ("axis", axis);
+  const LowerAttribute keep[2] = { ts_attr_ints (program, "axes", &axis, 1), ts_attr_int ("keepdims", 1) };
+  const LowerAttribute join = ts_attr_int ("axis", axis);
   if (out == in || ts_failed (program))
     return x;
   if (out < 1 || out >= MAX_CELLS) {
@@ -257,7 +257,7 @@ uneven_cells (TsProgram *program, OnnxValue *x, gint64 axis, gint64 out, gboolea
   for (gint64 i = 0; i < out; i++) {
     gint64 first, end;
     cell (i, in, out, &first, &end);
-    OnnxValue *one = cut (program, x, axis, first, end);
+    LowerValue *one = cut (program, x, axis, first, end);
     cells[i] = ts_onnx (program, average ? "ReduceMean" : "ReduceMax", &one, 1, keep, 2);
   }
   return out == 1 ? cells[0] : ts_onnx (program, "Concat", cells, (guint) out, &join, 1);
@@ -271,7 +271,7 @@ real_adaptive_pool (TsProgram *program, const TsCall *call)
   const gboolean average = strstr (call->op->name, "avg") != NULL;
   gint64 out[3], kernel[3];
   gboolean added = FALSE, one = TRUE, even = TRUE;
-  OnnxValue *x = with_batch (program, ts_read (program, call->args[0]), spatial, &added);
+  LowerValue *x = with_batch (program, ts_read (program, call->args[0]), spatial, &added);
   const TsValue size = call->args[1];
   if (x == NULL || x->rank != spatial + 2)
     return ts_refuse (program, SL_ERROR_SHAPE, "a tensor of %u dimensions", x != NULL ? x->rank : 0);
@@ -284,8 +284,8 @@ real_adaptive_pool (TsProgram *program, const TsCall *call)
     even &= x->dims[2 + i] % out[i] == 0;
     kernel[i] = x->dims[2 + i] / out[i];
   }
-  const OnnxAttribute attributes[2] = { ts_attr_ints (program, "kernel_shape", kernel, spatial),
-                                        ts_attr_ints (program, "strides", kernel, spatial) };
+  const LowerAttribute attributes[2] = { ts_attr_ints (program, "kernel_shape", kernel, spatial),
+                                         ts_attr_ints (program, "strides", kernel, spatial) };
   if (one) {
     x = ts_onnx (program, average ? "GlobalAveragePool" : "GlobalMaxPool", &x, 1, NULL, 0);
   } else if (even) {
@@ -322,7 +322,7 @@ static TsValue
 average_pool_3d (TsProgram *program, const TsCall *call)
 {
   gint64 kernel[3], stride[3], padding[3];
-  OnnxValue *x = ts_read (program, call->args[0]);
+  LowerValue *x = ts_read (program, call->args[0]);
   spread (program, call->args[1], 3, kernel);
   spread (program, is_given (call->args[2]) ? call->args[2] : call->args[1], 3, stride);
   spread (program, call->args[3], 3, padding);
@@ -331,9 +331,9 @@ average_pool_3d (TsProgram *program, const TsCall *call)
   if (x->rank != 5 || kernel[1] != 1 || kernel[2] != 1 || stride[1] != 1 || stride[2] != 1 || padding[0] + padding[1] + padding[2] != 0)
     return ts_refuse (program, SL_ERROR_UNSUPPORTED, "only windows along the first of three dimensions, without padding, are supported");
   const gint64 flat[4] = { x->dims[0], x->dims[1], x->dims[2], (gint64) x->dims[3] * x->dims[4] };
-  const OnnxAttribute attributes[2] = { ts_attr_ints (program, "kernel_shape", kernel, 2), ts_attr_ints (program, "strides", stride, 2) };
-  OnnxValue *planes = ts_reshaped (program, x, flat, 4);
-  OnnxValue *y = ts_onnx (program, "AveragePool", &planes, 1, attributes, 2);
+  const LowerAttribute attributes[2] = { ts_attr_ints (program, "kernel_shape", kernel, 2), ts_attr_ints (program, "strides", stride, 2) };
+  LowerValue *planes = ts_reshaped (program, x, flat, 4);
+  LowerValue *y = ts_onnx (program, "AveragePool", &planes, 1, attributes, 2);
   if (y == NULL)
     return ts_none ();
   return ts_new (program, ts_reshaped (program, y, (const gint64[]){ x->dims[0], x->dims[1], y->dims[2], x->dims[3], x->dims[4] }, 5),
@@ -345,18 +345,18 @@ static TsValue
 windows (TsProgram *program, const TsCall *call)
 {
   gint64 kernel[3], dilation[3], padding[3], stride[3];
-  OnnxValue *cells[MAX_CELLS];
+  LowerValue *cells[MAX_CELLS];
   gboolean added = FALSE;
   guint n = 0;
-  OnnxValue *x = with_batch (program, ts_read (program, call->args[0]), 2, &added);
+  LowerValue *x = with_batch (program, ts_read (program, call->args[0]), 2, &added);
   gint64 *const lists[] = { kernel, dilation, padding, stride };
   for (guint i = 0; i < 4; i++)
     spread (program, call->args[i + 1], 2, lists[i]);
   if (x == NULL || ts_failed (program))
     return ts_none ();
   const gint64 pads[8] = { 0, 0, padding[0], padding[1], 0, 0, padding[0], padding[1] }, axis = 2;
-  const OnnxAttribute mode = ts_attr_text ("mode", "constant"), join = ts_attr_int ("axis", axis);
-  x = ts_onnx (program, "Pad", (OnnxValue *[]){ x, ts_constant_ints (program, pads, 8) }, 2, &mode, 1);
+  const LowerAttribute mode = ts_attr_text ("mode", "constant"), join = ts_attr_int ("axis", axis);
+  x = ts_onnx (program, "Pad", (LowerValue *[]){ x, ts_constant_ints (program, pads, 8) }, 2, &mode, 1);
   gint64 out[2] = { 0, 0 };
   for (guint i = 0; x != NULL && i < 2; i++)
     out[i] = stride[i] < 1 || dilation[i] < 1 || kernel[i] < 1 ? 0 : (x->dims[2 + i] - dilation[i] * (kernel[i] - 1) - 1) / stride[i] + 1;
@@ -364,11 +364,11 @@ windows (TsProgram *program, const TsCall *call)
     return ts_refuse (program, SL_ERROR_UNSUPPORTED, "windows that do not fit the tensor, or of more than %d elements", MAX_CELLS);
   for (gint64 k = 0; k < kernel[0] * kernel[1]; k++) {
     const gint64 y = k / kernel[1] * dilation[0], z = k % kernel[1] * dilation[1];
-    OnnxValue *rows = ts_slice_of (program, x, 2, y, y + (out[0] - 1) * stride[0] + 1, stride[0]);
+    LowerValue *rows = ts_slice_of (program, x, 2, y, y + (out[0] - 1) * stride[0] + 1, stride[0]);
     rows = ts_slice_of (program, rows, 3, z, z + (out[1] - 1) * stride[1] + 1, stride[1]);
-    cells[n++] = ts_onnx (program, "Unsqueeze", (OnnxValue *[]){ rows, ts_constant_ints (program, &axis, 1) }, 2, NULL, 0);
+    cells[n++] = ts_onnx (program, "Unsqueeze", (LowerValue *[]){ rows, ts_constant_ints (program, &axis, 1) }, 2, NULL, 0);
   }
-  OnnxValue *all = n == 1 ? cells[0] : ts_onnx (program, "Concat", cells, n, &join, 1);
+  LowerValue *all = n == 1 ? cells[0] : ts_onnx (program, "Concat", cells, n, &join, 1);
   const gint64 dims[3] = { x->dims[0], (gint64) x->dims[1] * n, out[0] * out[1] };
   return without_batch (program, ts_reshaped (program, all, dims, 3), added, TS_FLOAT32);
 }

@@ -25,32 +25,32 @@ ts_program_init (TsProgram *program, TsHeap *heap, SlGraph *graph, TsReadCode re
   program->units = g_hash_table_new_full (sl_name_hash, g_str_equal, NULL, (GDestroyNotify) ts_unit_free);
   program->ops = ts_ops_new ();
   program->views = g_hash_table_new (NULL, NULL);
-  program->onnx.graph = graph;
-  program->onnx.arena = sl_graph_arena (graph);
-  program->onnx.scratch = heap->arena;
-  program->onnx.names = g_string_chunk_new (NAME_CHUNK);
-  program->onnx.opset = OPSET;
-  program->onnx.scope = &program->scope;
-  program->onnx.is_foreign = TRUE;
-  program->onnx.open = g_hash_table_new (NULL, NULL);
+  program->lower.graph = graph;
+  program->lower.arena = sl_graph_arena (graph);
+  program->lower.scratch = heap->arena;
+  program->lower.names = g_string_chunk_new (NAME_CHUNK);
+  program->lower.opset = OPSET;
+  program->lower.scope = &program->scope;
+  program->lower.is_foreign = TRUE;
+  program->lower.open = g_hash_table_new (NULL, NULL);
 }
 
 void
 ts_program_clear (TsProgram *program)
 {
-  g_clear_error (&program->onnx.error);
-  g_string_chunk_free (program->onnx.names);
+  g_clear_error (&program->lower.error);
+  g_string_chunk_free (program->lower.names);
   g_hash_table_unref (program->scope.values);
   g_hash_table_unref (program->units);
   g_hash_table_unref (program->ops);
-  g_hash_table_unref (program->onnx.open);
+  g_hash_table_unref (program->lower.open);
   g_hash_table_unref (program->views);
 }
 
 gboolean
 ts_failed (const TsProgram *program)
 {
-  return program->heap->error != NULL || program->onnx.error != NULL;
+  return program->heap->error != NULL || program->lower.error != NULL;
 }
 
 TsValue
@@ -72,10 +72,10 @@ ts_refuse (TsProgram *program, SlError code, const char *format, ...)
 GError *
 ts_take_error (TsProgram *program)
 {
-  GError **first = program->heap->error != NULL ? &program->heap->error : &program->onnx.error;
+  GError **first = program->heap->error != NULL ? &program->heap->error : &program->lower.error;
   GError *error = g_steal_pointer (first);
   g_clear_error (&program->heap->error);
-  g_clear_error (&program->onnx.error);
+  g_clear_error (&program->lower.error);
   return error;
 }
 

@@ -36,8 +36,8 @@ typedef struct _TsFrame TsFrame;
 typedef struct
 {
   TsHeap *heap;
-  Onnx onnx;
-  OnnxScope scope;
+  Lower lower;
+  LowerScope scope;
   const TsList *constants;
   TsReadCode read_code;
   gpointer archive;

@@ -132,8 +132,8 @@ ts_run_op (TsProgram *program, const char *name, const TsValue *args, const char
     ts_write (program, args[0].tensor, result);
     result = args[0];
   }
-  if (program->onnx.error != NULL && !program->located && outer == NULL)
-    g_prefix_error (&program->onnx.error, "%s: ", name);
+  if (program->lower.error != NULL && !program->located && outer == NULL)
+    g_prefix_error (&program->lower.error, "%s: ", name);
   program->op = outer;
   return ts_failed (program) ? ts_none () : result;
 }

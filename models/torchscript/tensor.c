@@ -124,7 +124,7 @@ is_packed (const TsTensor *tensor, gboolean last)
 }
 
 static const void *
-copy_elements (Onnx *o, TsHeap *heap, const TsTensor *tensor, SlDtype dtype)
+copy_elements (Lower *o, TsHeap *heap, const TsTensor *tensor, SlDtype dtype)
 {
   const gsize n = ts_tensor_elements (tensor), size = sl_dtype_size (dtype);
   gint32 index[SL_MAX_RANK] = { 0 };
@@ -155,7 +155,7 @@ copy_elements (Onnx *o, TsHeap *heap, const TsTensor *tensor, SlDtype dtype)
 
 /* Scales and zero points as the graph has them; their axis is torch's. */
 static gboolean
-convert_quant (Onnx *o, TsHeap *heap, const TsTensor *tensor, SlDtype dtype, SlQuant *quant)
+convert_quant (Lower *o, TsHeap *heap, const TsTensor *tensor, SlDtype dtype, SlQuant *quant)
 {
   const TsQuant *from = &tensor->quant;
   gint32 lo = 0, hi = 0;
@@ -179,8 +179,8 @@ convert_quant (Onnx *o, TsHeap *heap, const TsTensor *tensor, SlDtype dtype, SlQ
   return TRUE;
 }
 
-OnnxValue *
-ts_tensor_value (Onnx *o, TsHeap *heap, TsTensor *tensor)
+LowerValue *
+ts_tensor_value (Lower *o, TsHeap *heap, TsTensor *tensor)
 {
   SlTensor constant = { .name = "", .dtype = ts_dtype_graph (tensor->dtype), .rank = tensor->rank };
   const gsize n = ts_tensor_elements (tensor), size = ts_dtype_size (tensor->dtype);
@@ -191,7 +191,7 @@ ts_tensor_value (Onnx *o, TsHeap *heap, TsTensor *tensor)
     return NULL;
   }
   if (n == 0)
-    return tensor->value = onnx_value_empty (o, tensor->rank, tensor->dims);
+    return tensor->value = lower_value_empty (o, tensor->rank, tensor->dims);
   const gboolean same_type = sl_dtype_size (constant.dtype) == size && tensor->dtype != TS_BFLOAT16 && tensor->dtype != TS_FLOAT16;
   const gboolean last = same_type && tensor->rank > 2 && !is_packed (tensor, FALSE) && is_packed (tensor, TRUE);
   if (!convert_quant (o, heap, tensor, constant.dtype, &constant.quant))
@@ -204,8 +204,8 @@ ts_tensor_value (Onnx *o, TsHeap *heap, TsTensor *tensor)
     return NULL;
   constant.bytes = n * sl_dtype_size (constant.dtype);
   for (guint i = 0; i < tensor->rank; i++)
-    constant.dims[onnx_axis (i, tensor->rank, last)] = tensor->dims[i];
+    constant.dims[lower_axis (i, tensor->rank, last)] = tensor->dims[i];
   if (constant.quant.count > 0)
-    constant.quant.axis = (gint) onnx_axis ((guint) constant.quant.axis, tensor->rank, last);
-  return tensor->value = onnx_value_new (o, onnx_new_tensor (o, &constant), last);
+    constant.quant.axis = (gint) lower_axis ((guint) constant.quant.axis, tensor->rank, last);
+  return tensor->value = lower_value_new (o, lower_new_tensor (o, &constant), last);
 }

@@ -162,7 +162,7 @@ ts_object (TsHeap *heap, const char *class_name)
 }
 
 TsValue
-ts_tensor (TsHeap *heap, OnnxValue *value, TsDtype dtype)
+ts_tensor (TsHeap *heap, LowerValue *value, TsDtype dtype)
 {
   TsTensor *tensor = value != NULL ? ts_alloc (heap, sizeof *tensor) : NULL;
   if (tensor == NULL)

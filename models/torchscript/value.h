@@ -161,13 +161,13 @@ struct _TsTensor
   TsDtype dtype;
   guint rank;
   gint32 dims[SL_MAX_RANK];
-  OnnxValue *value;
+  LowerValue *value;
   const TsStorage *storage;
   gsize offset;
   gint64 strides[SL_MAX_RANK];
   TsQuant quant;
   gboolean channels_last;
-  OnnxValue *valid;
+  LowerValue *valid;
   gint32 valid_each;
 };
 
@@ -244,7 +244,7 @@ TsValue ts_tuple (TsHeap *heap, const TsValue *items, guint n);
 TsValue ts_dict (TsHeap *heap);
 TsValue ts_object (TsHeap *heap, const char *class_name);
 /** ts_tensor: a box for @value of the graph, which @dtype tells the program's view of. */
-TsValue ts_tensor (TsHeap *heap, OnnxValue *value, TsDtype dtype);
+TsValue ts_tensor (TsHeap *heap, LowerValue *value, TsDtype dtype);
 
 gboolean ts_list_append (TsHeap *heap, TsList *list, TsValue item);
 /** ts_dict_get: (nullable): the value of @key, to be read or changed until the dictionary grows. */
@@ -271,7 +271,7 @@ gboolean ts_is_quantized (TsDtype dtype);
 gsize ts_tensor_elements (const TsTensor *tensor);
 /** ts_tensor_value: (nullable): @tensor in the graph: its bytes stay in the file where their order allows it. A quantised one is its codes,
  *  with scales and zero points. */
-OnnxValue *ts_tensor_value (Onnx *onnx, TsHeap *heap, TsTensor *tensor);
+LowerValue *ts_tensor_value (Lower *lower, TsHeap *heap, TsTensor *tensor);
 /** ts_tensor_ints, ts_tensor_floats: (nullable): the elements of a tensor of the file in torch's order; NULL of another type, with an error, and over
  *  @most elements. */
 const gint64 *ts_tensor_ints (TsHeap *heap, const TsTensor *tensor, gsize most);

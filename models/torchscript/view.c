@@ -15,7 +15,7 @@ typedef struct
 {
   TsView view;
   TsTensor *base;
-  const OnnxValue *seen;
+  const LowerValue *seen;
   guint depth;
 } Record;
 
@@ -44,8 +44,8 @@ end_of (const TsView *view)
   return view->first + MAX (view->n - 1, 0) * view->step + MIN (view->n, 1);
 }
 
-static OnnxValue *
-take (TsProgram *program, const TsTensor *box, const Record *record, OnnxValue *base)
+static LowerValue *
+take (TsProgram *program, const TsTensor *box, const Record *record, LowerValue *base)
 {
   gint64 dims[SL_MAX_RANK];
   for (guint i = 0; i < box->rank; i++)
@@ -73,19 +73,19 @@ ts_refresh (TsProgram *program, TsTensor *box)
     return;
   }
   record->seen = record->base->value;
-  OnnxValue *value = take (program, box, record, record->base->value);
+  LowerValue *value = take (program, box, record, record->base->value);
   if (value != NULL)
     box->value = value;
 }
 
 /* The base with @part, of as many dimensions, at every step-th place: both joined, and each place taken from where it is. */
-static OnnxValue *
-interleave (TsProgram *program, const Record *record, OnnxValue *part)
+static LowerValue *
+interleave (TsProgram *program, const Record *record, LowerValue *part)
 {
   const TsView *view = &record->view;
   const gint32 whole = record->base->dims[view->axis];
-  const OnnxAttribute axis = ts_attr_int ("axis", view->axis);
-  Onnx *o = &program->onnx;
+  const LowerAttribute axis = ts_attr_int ("axis", view->axis);
+  Lower *o = &program->lower;
   o->copied += (gsize) whole * sizeof (gint32);
   if (o->copied > o->may_copy) {
     ts_refuse (program, SL_ERROR_LIMIT, "writes through stepped slices take more memory than the file's size allows");
@@ -97,20 +97,20 @@ interleave (TsProgram *program, const Record *record, OnnxValue *part)
     const gboolean written = from >= 0 && from % view->step == 0 && from / view->step < view->n;
     places[i] = written ? whole + (gint32) (from / view->step) : i;
   }
-  OnnxValue *const pieces[2] = { record->base->value, part };
-  OnnxValue *const inputs[2] = { ts_onnx (program, "Concat", pieces, 2, &axis, 1),
-                                 onnx_value_new (o, onnx_constant (o, SL_DTYPE_I32, 1, &whole, places), FALSE) };
+  LowerValue *const pieces[2] = { record->base->value, part };
+  LowerValue *const inputs[2] = { ts_onnx (program, "Concat", pieces, 2, &axis, 1),
+                                  lower_value_new (o, lower_constant (o, SL_DTYPE_I32, 1, &whole, places), FALSE) };
   return ts_failed (program) ? NULL : ts_onnx (program, "Gather", inputs, 2, &axis, 1);
 }
 
 /* The base with @part where the view is. */
-static OnnxValue *
-put (TsProgram *program, const Record *record, OnnxValue *part)
+static LowerValue *
+put (TsProgram *program, const Record *record, LowerValue *part)
 {
   const TsTensor *base = record->base;
   const TsView *view = &record->view;
   gint64 dims[SL_MAX_RANK], inverse[SL_MAX_RANK];
-  OnnxValue *pieces[3];
+  LowerValue *pieces[3];
   guint n = 0;
   for (guint i = 0; i < base->rank; i++) {
     dims[i] = base->dims[i];
@@ -122,7 +122,7 @@ put (TsProgram *program, const Record *record, OnnxValue *part)
   if (view->kind == TS_VIEW_SHAPE)
     return ts_reshaped (program, part, dims, base->rank);
   const gint64 end = end_of (view), whole = dims[view->axis];
-  const OnnxAttribute axis = ts_attr_int ("axis", view->axis);
+  const LowerAttribute axis = ts_attr_int ("axis", view->axis);
   dims[view->axis] = view->n;
   if (view->step > 1)
     return interleave (program, record, ts_reshaped (program, part, dims, base->rank));
@@ -146,7 +146,7 @@ ts_write_back (TsProgram *program, TsTensor *box)
       return;
     }
     ts_refresh (program, record->base);
-    OnnxValue *value = put (program, record, box->value);
+    LowerValue *value = put (program, record, box->value);
     if (value == NULL)
       return;
     record->base->value = value;
