@@ -4,7 +4,7 @@
 #define SL_MODELS_ONNX_OPS_H
 
 #include "models/lower/ops.h"
-#include "models/onnx/onnx.h"
+#include "models/onnx/reader.h"
 
 G_BEGIN_DECLS
 

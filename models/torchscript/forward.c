@@ -10,7 +10,8 @@
 
 #include "core/base/name_hash.h"
 #include "models/lower/ops.h"
-#include "models/torchscript/dynamic_rows.h"
+#include "models/aten/dynamic_rows.h"
+#include "models/torchscript/code.h"
 
 /* Tuples, lists and dictionaries of outputs inside each other. */
 #define MAX_DEPTH 8
@@ -176,15 +177,18 @@ gboolean
 ts_forward (const TsModule *module, const TsShape *shapes, guint n, SlGraph *graph)
 {
   TsProgram program;
+  TsCode code;
   g_autoptr (GHashTable) names = g_hash_table_new (sl_name_hash, g_str_equal);
   Edges edges = { .program = &program, .names = names };
-  ts_program_init (&program, module->heap, graph, read_code, module->archive);
-  program.constants = module->constants.kind == TS_TUPLE ? module->constants.list : NULL;
+  ts_program_init (&program, module->heap, graph);
+  ts_code_init (&code, &program, read_code, module->archive);
+  code.constants = module->constants.kind == TS_TUPLE ? module->constants.list : NULL;
   program.lower.may_copy = module->heap->most_bytes;
   run (&edges, module, shapes, n);
   if (!ts_failed (&program))
     sl_graph_set_io (graph, edges.inputs, edges.n_inputs, edges.outputs, edges.n_outputs, &program.lower.error);
   GError *error = ts_take_error (&program);
+  ts_code_clear (&code);
   ts_program_clear (&program);
   if (error == NULL)
     return TRUE;

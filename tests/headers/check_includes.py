@@ -62,8 +62,8 @@ PUBLIC = {
     "pipelines": {"error", "frame", "predictions", "pipeline"},
     "tools": {"error", "frame", "predictions", "predictor", "pipeline"},
 }
-# Rooms of core: which others their files may include beside their own. Each folder of core/backends/ is a room,
-# which no other may include.
+# Rooms: which others of their folder their files may include beside their own. Each folder of core/backends/ is a room,
+# which no other may include. Files of models/ outside of these rooms may include all of them.
 ROOMS = {
     "core/graph": [],
     "core/ops": ["core/graph"],
@@ -71,6 +71,11 @@ ROOMS = {
     "core/backends": ["core/graph", "core/ops"],
     "core/external": ["core/graph"],
     "core/runtime": ["core/graph", "core/ops", "core/backends", "core/external"],
+    "models/lower": [],
+    "models/aten": ["models/lower"],
+    "models/onnx": ["models/lower"],
+    "models/torchscript": ["models/lower", "models/aten"],
+    "models/tflite": [],
 }
 BACKEND = ["core/graph", "core/ops", "core/backends"]
 # The only room of core that knows XNNPACK and its thread pool.
@@ -100,17 +105,22 @@ def room_of(path):
     return "/".join(parts[: 3 if parts[:2] == ["core", "backends"] else 2])
 
 
-def core_includes(root, path):
+def own_includes(root, path):
+    """What path includes of its own folder."""
     with open(os.path.join(root, path), encoding="utf-8") as file:
-        return [name for quote, name in INCLUDE.findall(file.read()) if quote == '"' and folder_of(name) == "core"]
+        return [name for quote, name in INCLUDE.findall(file.read()) if quote == '"' and folder_of(name) == folder_of(path)]
+
+
+def is_room(room):
+    return room in ROOMS or room.startswith("core/")
 
 
 def wrong_rooms(root, path):
-    """Sentences, one for each include of another room of core that path must not have."""
+    """Sentences, one for each include of another room that path must not have."""
     room = room_of(path)
     allowed = ROOMS.get(room, BACKEND if room.startswith("core/backends/") else []) + [room]
-    for name in core_includes(root, path):
-        if room_of(name) not in allowed:
+    for name in own_includes(root, path) if is_room(room) else ():
+        if is_room(room_of(name)) and room_of(name) not in allowed:
             yield '%s includes "%s": %s/ may include %s' % (path, name, room, ", ".join(allowed))
 
 
@@ -123,7 +133,7 @@ def circles(root):
     """Sentences, one for each set of modules of core that include each other in a circle."""
     reached = {}
     for path in sources(root, "core", (".c", ".h")):
-        names = {module_of(name) for name in core_includes(root, path)} - {module_of(path)}
+        names = {module_of(name) for name in own_includes(root, path)} - {module_of(path)}
         reached.setdefault(module_of(path), set()).update(names)
     changed = True
     while changed:
@@ -275,9 +285,10 @@ def main():
     for folder in ARROWS:
         wrong = [line for path in sources(root, folder, (".c", ".h")) for line in wrong_includes(root, folder, path)]
         good &= report(not wrong, "arrows/" + folder, wrong)
-        if folder == "core":
+        if any(room.startswith(folder + "/") for room in ROOMS):
             wrong = [line for path in sources(root, folder, (".c", ".h")) for line in wrong_rooms(root, path)]
-            good &= report(not wrong, "rooms/core", wrong)
+            good &= report(not wrong, "rooms/" + folder, wrong)
+        if folder == "core":
             wrong = list(circles(root))
             good &= report(not wrong, "circles/core", wrong)
         flags = application_flags(root, build, commands) if folder == "include" else folder_flags(commands, folder) + ["-I" + root, "-I" + build]
