@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* What the analyzer knows: shared by the state machine and by what keeps its state as text. */
-#ifndef SL_ANALYZE_ANALYZER_TYPES_H
-#define SL_ANALYZE_ANALYZER_TYPES_H
+#ifndef SL_ANALYZE_ANALYZER_PRIVATE_H
+#define SL_ANALYZE_ANALYZER_PRIVATE_H
 
 #include "postprocess/analyze/analyzer.h"
 #include "postprocess/analyze/counts.h"
