@@ -34,7 +34,7 @@
 
 #include <glib.h>
 
-#include "models/contract.h"
+#include "core/graph/graph.h"
 
 G_BEGIN_DECLS
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """TAP: each header compiles alone, and each folder, and each room of core, includes only what it may (docs/architecture.md has the same
-map). A header that another folder includes carries the line DOOR_MARK; the others are private. No files of core include each other in
+map). A header that another folder includes carries the line DOOR_MARK; the others are private. No files include each other in
 a circle.
 
 Called by meson: check_includes.py SOURCE_ROOT BUILD_ROOT COMPILER...
@@ -77,6 +77,8 @@ ROOMS = {
     "models/torchscript": ["models/lower", "models/aten"],
     "models/tflite": [],
 }
+# A module of each circle that is still there; nothing is to be added.
+KNOWN_CIRCLES = {"plugins/meta/object_regions", "plugins/overlay/pen"}
 BACKEND = ["core/graph", "core/ops", "core/backends"]
 # The only room of core that knows XNNPACK and its thread pool.
 XNNPACK_ROOM = "core/backends/xnnpack"
@@ -105,10 +107,15 @@ def room_of(path):
     return "/".join(parts[: 3 if parts[:2] == ["core", "backends"] else 2])
 
 
+def includes(root, path):
+    """What path includes of ours, outside of include/."""
+    with open(os.path.join(root, path), encoding="utf-8") as file:
+        return [name for quote, name in INCLUDE.findall(file.read()) if quote == '"' and os.path.exists(os.path.join(root, name))]
+
+
 def own_includes(root, path):
     """What path includes of its own folder."""
-    with open(os.path.join(root, path), encoding="utf-8") as file:
-        return [name for quote, name in INCLUDE.findall(file.read()) if quote == '"' and folder_of(name) == folder_of(path)]
+    return [name for name in includes(root, path) if folder_of(name) == folder_of(path)]
 
 
 def is_room(room):
@@ -130,24 +137,24 @@ def module_of(path):
 
 
 def circles(root):
-    """Sentences, one for each set of modules of core that include each other in a circle."""
+    """Sentences, one for each set of modules that include each other in a circle."""
     reached = {}
-    for path in sources(root, "core", (".c", ".h")):
-        names = {module_of(name) for name in own_includes(root, path)} - {module_of(path)}
+    for path in (path for folder in ARROWS for path in sources(root, folder, (".c", ".h", ".cpp"))):
+        names = {module_of(name) for name in includes(root, path)} - {module_of(path)}
         reached.setdefault(module_of(path), set()).update(names)
-    changed = True
-    while changed:
-        changed = False
-        for names in reached.values():
-            more = set().union(*(reached.get(name, set()) for name in names)) - names
-            names |= more
-            changed = changed or bool(more)
+    for name in list(reached):
+        waiting = set(reached[name])
+        while waiting:
+            more = reached.get(waiting.pop(), set()) - reached[name]
+            reached[name] |= more
+            waiting |= more
     seen = set()
     for module, names in sorted(reached.items()):
         circle = sorted(name for name in names if module in reached.get(name, set()))
         if module in names and module not in seen:
-            yield "these include each other: " + ", ".join(circle)
             seen |= set(circle)
+            if not KNOWN_CIRCLES & set(circle):
+                yield "these include each other: " + ", ".join(circle)
 
 
 def wrong_includes(root, folder, path):
@@ -282,15 +289,14 @@ def main():
     good = report(not missing, "installed", missing)
     wrong = list(wrong_doors(root))
     good &= report(not wrong, "doors", wrong)
+    wrong = list(circles(root))
+    good &= report(not wrong, "circles", wrong)
     for folder in ARROWS:
         wrong = [line for path in sources(root, folder, (".c", ".h")) for line in wrong_includes(root, folder, path)]
         good &= report(not wrong, "arrows/" + folder, wrong)
         if any(room.startswith(folder + "/") for room in ROOMS):
             wrong = [line for path in sources(root, folder, (".c", ".h")) for line in wrong_rooms(root, path)]
             good &= report(not wrong, "rooms/" + folder, wrong)
-        if folder == "core":
-            wrong = list(circles(root))
-            good &= report(not wrong, "circles/core", wrong)
         flags = application_flags(root, build, commands) if folder == "include" else folder_flags(commands, folder) + ["-I" + root, "-I" + build]
         if folder.split("/")[0] in NEEDS_GSTREAMER and folder not in (REMOTE, EVALUATE) and not any(flag.endswith("gstreamer-1.0") for flag in flags):
             continue

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* A model file handed to a runtime of others, and sessions of it. */
-#include "models/backend.h"
+/* A model file handed to a runtime of others. */
+#include "models/external_file.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "core/base/thread_count.h"
 #include "models/file.h"
@@ -42,7 +41,7 @@ identity_of (const SlExternalRequest *request, const SlFileStamp *stamp)
 }
 
 SlExternalModel *
-sl_backend_open (const char *runtime, const char *path, const SlFileStamp *stamp, gboolean by_path, gboolean has_files,
+sl_external_file_open (const char *runtime, const char *path, const SlFileStamp *stamp, gboolean by_path, gboolean has_files,
                  const SlModelLoadOptions *options, GError **error)
 {
   SlExternalRequest request = { .runtime = runtime,
@@ -90,7 +89,7 @@ settle_dims (SlTensor *tensor, const char *stated, GError **error)
 }
 
 gboolean
-sl_backend_skeleton (SlExternalModel *external, const char *input_shape, SlGraph *graph, GError **error)
+sl_external_file_skeleton (SlExternalModel *external, const char *input_shape, SlGraph *graph, GError **error)
 {
   guint n;
   const SlTensor *edges = sl_external_model_edges (external, FALSE, &n);
@@ -101,53 +100,4 @@ sl_backend_skeleton (SlExternalModel *external, const char *input_shape, SlGraph
     if (!settle_dims (&inputs[i], i < n_stated ? stated[i] : NULL, error) || !sl_graph_batch_input (graph, &inputs[i], error))
       return FALSE;
   return sl_external_model_skeleton (external, inputs, graph, error);
-}
-
-/* Runs @session once on zeros. */
-static gboolean
-warm_up (SlSession *session, const SlGraph *graph, GError **error)
-{
-  void *inputs[SL_MAX_IO] = { NULL }, *outputs[SL_MAX_IO] = { NULL };
-  gboolean memory = TRUE;
-  for (guint i = 0; i < sl_graph_n_inputs (graph); i++)
-    memory &= (inputs[i] = sl_tensor_buffer_new (sl_graph_declared_input_tensor (graph, i)->bytes)) != NULL;
-  for (guint i = 0; i < sl_graph_n_outputs (graph); i++)
-    memory &= (outputs[i] = sl_tensor_buffer_new (sl_graph_output_tensor (graph, i)->bytes)) != NULL;
-  const SlStatus status = memory ? sl_session_run (session, (const void *const *) inputs, outputs) : SL_STATUS_BACKEND_FAILED;
-  for (guint i = 0; i < SL_MAX_IO; i++) {
-    sl_tensor_buffer_free (inputs[i]);
-    sl_tensor_buffer_free (outputs[i]);
-  }
-  if (!memory)
-    g_set_error (error, SL_ERROR, SL_ERROR_LIMIT, "no memory for inputs and outputs");
-  else if (status != SL_STATUS_OK)
-    g_set_error (error, SL_ERROR, SL_ERROR_BACKEND, "%s: a first run on zeros failed: %s",
-                 sl_external_model_title (sl_session_external (session)), sl_session_status_text (session, status));
-  sl_session_reset (session);
-  return status == SL_STATUS_OK;
-}
-
-SlSession *
-sl_model_session_new (SlModel *model, guint threads, char **notice, GError **error)
-{
-  g_autoptr (GError) failed = NULL;
-  SlGraph *graph = sl_model_graph (model);
-  SlExternalModel *external = sl_model_external (model);
-  const gboolean fallback = sl_model_falls_back (model);
-  *notice = g_strdup (sl_model_notice (model));
-  if (external == NULL)
-    return sl_session_new (graph, threads, error);
-  /* Without a fallback, so that what the first run says is seen here. */
-  g_autoptr (SlSession) session = sl_session_new_external (graph, external, threads, &failed);
-  if (session != NULL && warm_up (session, graph, &failed)) {
-    sl_session_set_fallback (session, fallback);
-    return g_steal_pointer (&session);
-  }
-  if (!fallback || sl_graph_whole (graph) != NULL) {
-    g_propagate_error (error, g_steal_pointer (&failed));
-    return NULL;
-  }
-  g_free (*notice);
-  *notice = g_strdup_printf (SL_BACKEND_FELL_BACK, failed->message);
-  return sl_session_new (graph, threads, error);
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * sl_model_load(): file -> prepared graph and contract. The file is read into memory of our own, which lives as long as the graph,
+ * File -> prepared graph and contract, for a backend that is named. The file is read into memory of our own, which lives as long as the graph,
  * because its constants point into it. A graph that some other model of the same file has already is taken as it is.
  */
-#include "models/model.h"
+#include "models/loader.h"
 
 #include <errno.h>
 #include <math.h>
@@ -11,19 +11,15 @@
 #include <unistd.h>
 
 #include "core/base/build_selection.h"
-#include "core/base/printable.h"
 #include "core/base/xxh64.h"
 #include "core/passes/prepare.h"
 #include "sightline/error.h"
-#include "models/backend.h"
-#include "models/contract_build.h"
+#include "models/contract_private.h"
 #include "models/data_file.h"
-#include "models/default.h"
+#include "models/external_file.h"
 #include "models/file.h"
-#include "models/fixed_inputs.h"
+#include "models/model_private.h"
 #include "models/numbers.h"
-#include "models/reader.h"
-#include "models/state.h"
 
 #define EXPECTED "a TensorFlow Lite, ONNX or TorchScript model"
 #define ALL_READERS (SL_KEEPS (reader, tflite) && SL_KEEPS (reader, onnx) && SL_KEEPS (reader, torchscript))
@@ -36,35 +32,10 @@
 /* FlatBuffers have at most 2 GiB; what is behind them is data of the largest models. */
 #define LARGEST MIN (G_GUINT64_CONSTANT (4) << 30, (guint64) G_MAXSIZE / 2)
 
-/** What a file says beside its graph, kept with the graph. */
-typedef struct
-{
-  SlModelMetadata metadata;
-  const char *format;
-} Source;
-
-struct _SlModel
-{
-  gatomicrefcount refs;
-  char *path;
-  SlFileStamp stamp;
-  SlGraph *graph;
-  SlContract *contract;
-  SlFixedInputs *fixed;      /* while it is loaded */
-  guint batch;               /* of the graph that is read */
-  SlExternalModel *external; /* (nullable) */
-  gboolean falls_back, backend_by_file;
-  SlPrecision precision;
-  char *notice;               /* (nullable) */
-  SlModelLoadOptions options; /* what a graph of a batch is read by; of its texts @input_shape and @state */
-  char *input_shape, *state;  /* (nullable) */
-  gboolean has_fixed;         /* inputs are fixed */
-};
-
 static void
 source_free (gpointer data)
 {
-  Source *source = data;
+  SlModelSource *source = data;
   sl_model_metadata_clear (&source->metadata);
   g_free (source);
 }
@@ -207,7 +178,7 @@ check_input_shape (const SlGraph *graph, const char *stated, GError **error)
   return FALSE;
 }
 
-/* (transfer full): an empty graph of the file, its Source with it; *@bytes (transfer full): the file's; *@fd is closed. */
+/* (transfer full): an empty graph of the file, its SlModelSource with it; *@bytes (transfer full): the file's; *@fd is closed. */
 static SlGraph *
 start_graph (SlModel *model, int *fd, const SlModelLoadOptions *options, const SlModelReader **reader, GBytes **bytes, GError **error)
 {
@@ -216,7 +187,7 @@ start_graph (SlModel *model, int *fd, const SlModelLoadOptions *options, const S
     return NULL;
   *bytes = sl_file_image_bytes (image);
   SlGraph *graph = sl_graph_new (*bytes);
-  Source *source = g_new0 (Source, 1);
+  SlModelSource *source = g_new0 (SlModelSource, 1);
   source->format = (*reader)->name;
   sl_graph_set_source (graph, source, source_free);
   sl_graph_set_file (graph, image);
@@ -226,7 +197,7 @@ start_graph (SlModel *model, int *fd, const SlModelLoadOptions *options, const S
   return graph;
 }
 
-/* (transfer full): a prepared graph of the file, its Source with it; *@fd is closed. */
+/* (transfer full): a prepared graph of the file, its SlModelSource with it; *@fd is closed. */
 static SlGraph *
 read_graph (SlModel *model, int *fd, const SlModelLoadOptions *options, GError **error)
 {
@@ -235,7 +206,7 @@ read_graph (SlModel *model, int *fd, const SlModelLoadOptions *options, GError *
   g_autoptr (SlGraph) graph = start_graph (model, fd, options, &reader, &bytes, error);
   if (graph == NULL)
     return NULL;
-  Source *source = sl_graph_source (graph);
+  SlModelSource *source = sl_graph_source (graph);
   sl_graph_set_work_limit (graph, (options->work_limit > 0 ? options->work_limit : SL_MAX_WORK) * MAX (model->batch, 1));
   if (!reader->read (bytes, &(SlReaderSource){ model->path, options->input_shape, options->keep_activations }, graph, &source->metadata,
                      error)
@@ -267,9 +238,10 @@ read_skeleton (SlModel *model, int *fd, const SlModelLoadOptions *options, GErro
   g_autoptr (SlGraph) graph = start_graph (model, fd, options, &reader, &bytes, error);
   if (graph == NULL)
     return NULL;
-  Source *source = sl_graph_source (graph);
+  SlModelSource *source = sl_graph_source (graph);
   SlState state;
-  if (!reader->describe (bytes, &source->metadata, error) || !sl_backend_skeleton (model->external, options->input_shape, graph, error)
+  if (!reader->describe (bytes, &source->metadata, error)
+      || !sl_external_file_skeleton (model->external, options->input_shape, graph, error)
       || !sl_state_read (options->state, options->handed_inputs, NULL, NULL, graph, &state, error)
       || !sl_fixed_inputs_apply (model->fixed, graph, &state, &source->metadata.data_files, error)
       || !sl_graph_set_whole (graph, sl_external_title (sl_external_model_name (model->external)), error)
@@ -283,7 +255,7 @@ static SlContract *
 make_contract (const SlModel *model, const SlGraph *graph, const SlContractOverrides *overrides, const SlModelLoadOptions *options,
                gboolean *skips, GError **error)
 {
-  const Source *source = sl_graph_source (graph);
+  const SlModelSource *source = sl_graph_source (graph);
   *skips = FALSE;
   g_autoptr (SlModelInfo) info = NULL;
   g_autofree char *info_path = sl_modelinfo_find_file (model->path);
@@ -329,7 +301,7 @@ find_shared (SlModel *model, const SlContractOverrides *overrides, const SlModel
 static char *
 add_data_files (const SlGraph *graph, char *identity)
 {
-  const Source *source = sl_graph_source (graph);
+  const SlModelSource *source = sl_graph_source (graph);
   GHashTableIter iter;
   gpointer name, value;
   guint64 all = 0;
@@ -422,7 +394,7 @@ load_external (SlModel *model, const char *runtime, const SlContractOverrides *o
   }
   /* Files beside the model, which one that was not read may have, the runtime finds by the model's path alone. */
   const gboolean has_files = read ? sl_model_data_files (model) != NULL : may_name_files (model);
-  model->external = sl_backend_open (runtime, model->path, &model->stamp, !read, has_files, options, error);
+  model->external = sl_external_file_open (runtime, model->path, &model->stamp, !read, has_files, options, error);
   if (model->external == NULL && !read)
     g_prefix_error (error, "Sightline refuses it (%s), and so does the backend: ", refused->message);
   if (model->external == NULL || read)
@@ -451,14 +423,6 @@ forget (SlModel *model)
   g_clear_pointer (&model->contract, sl_contract_unref);
   g_clear_pointer (&model->graph, sl_graph_unref);
   g_clear_pointer (&model->external, sl_external_model_unref);
-}
-
-/* Whether Sightline is to run the model itself. */
-static gboolean
-is_ours (const SlModelLoadOptions *options)
-{
-  const char *backend = options->backend.backend;
-  return backend == NULL || backend[0] == '\0' || strcmp (backend, SL_BACKEND_OURS) == 0;
 }
 
 /* Says where a precision that was asked for changes nothing. */
@@ -493,20 +457,16 @@ note_scaling (SlModel *model)
 
 /* As the backend wants it. */
 static gboolean
-load_for (SlModel *model, const SlContractOverrides *overrides, const SlModelLoadOptions *options, GError **error)
+load_for (SlModel *model, const SlContractOverrides *overrides, const SlLoadRequest *request, GError **error)
 {
-  const char *backend = is_ours (options) ? SL_BACKEND_OURS : options->backend.backend;
+  const SlModelLoadOptions *options = &request->options;
+  const char *backend = options->backend.backend;
   g_autoptr (GError) failed = NULL;
-  if (!sl_backend_settings_check (&options->backend, error) || !sl_precision_parse (options->backend.precision, &model->precision, error))
-    return FALSE;
-  const gboolean chosen = strcmp (backend, SL_BACKEND_AUTO) == 0;
-  if (chosen)
-    backend = sl_backend_choose (model->path, options);
-  if (strcmp (backend, SL_BACKEND_OURS) == 0)
+  if (backend == NULL || backend[0] == '\0' || strcmp (backend, SL_BACKEND_OURS) == 0)
     return load (model, overrides, options, error);
   SlModelLoadOptions whole = *options;
   whole.skip_input_quantize = FALSE;
-  model->falls_back = options->backend.fallback || chosen; /* nobody asked for that runtime */
+  model->falls_back = options->backend.fallback || request->by_choice; /* nobody asked for that runtime */
   if (!check_format (model, backend, error))
     return FALSE;
   if (load_external (model, backend, overrides, &whole, &failed))
@@ -521,31 +481,32 @@ load_for (SlModel *model, const SlContractOverrides *overrides, const SlModelLoa
   return load (model, overrides, options, error);
 }
 
-/* Names the way out for a model with operators that Sightline lacks. */
-static void
-add_way_out (const SlModel *model, const SlModelLoadOptions *options, GError *error)
+SlModel *
+sl_model_load_settled (const char *path, const SlContractOverrides *overrides, const SlLoadRequest *request, GError **error)
 {
-  const char *format = sl_model_probe_format (model->path), *runtime = format != NULL ? sl_external_for_format (format) : NULL;
-  const gboolean chosen = g_strcmp0 (options->backend.backend, SL_BACKEND_AUTO) == 0;
-  g_autoptr (GError) missing = NULL;
-  if (runtime == NULL || (!is_ours (options) && !chosen) || !g_error_matches (error, SL_ERROR, SL_ERROR_UNSUPPORTED))
-    return;
-  if (chosen && sl_external_open (runtime, NULL, &missing) != NULL)
-    return; /* it was asked, and said why not */
-  char *message =
-    chosen ? g_strdup_printf ("%s; what else might run it: %s", error->message, missing->message)
-           : g_strdup_printf ("%s; backend=%s, or auto, runs it where %s can", error->message, runtime, sl_external_title (runtime));
-  g_free (error->message);
-  error->message = message;
-}
-
-/* (transfer full) (nullable): what the key file says where @stated does not. What makes a library be loaded by its path is not for a model's file to
- * say. */
-static char *
-read_backend (const SlModelLoadOptions *options, const char *stated, const char *info, const char *key)
-{
-  const gboolean given = stated != NULL && stated[0] != '\0';
-  return options->any_backend && !given ? sl_modelinfo_early_key (info, key) : NULL;
+  const SlModelLoadOptions *options = &request->options;
+  g_autoptr (SlModel) model = g_new0 (SlModel, 1);
+  g_atomic_ref_count_init (&model->refs);
+  model->path = g_strdup (path);
+  model->backend_by_file = request->by_file;
+  model->precision = request->precision;
+  model->input_shape = g_strdup (options->input_shape);
+  model->state = g_strdup (options->state);
+  model->options = (SlModelLoadOptions){ .skip_input_quantize = options->skip_input_quantize,
+                                         .keep_activations = options->keep_activations,
+                                         .tensor_limit = options->tensor_limit,
+                                         .work_limit = options->work_limit,
+                                         .input_shape = model->input_shape,
+                                         .state = model->state };
+  model->has_fixed = request->has_fixed;
+  model->fixed = request->fixed;
+  const gboolean good = load_for (model, overrides, request, error);
+  model->fixed = NULL;
+  if (!good)
+    return NULL;
+  note_precision (model);
+  note_scaling (model);
+  return g_steal_pointer (&model);
 }
 
 const char *
@@ -563,106 +524,6 @@ gboolean
 sl_model_probe (const char *path)
 {
   return sl_model_probe_format (path) != NULL;
-}
-
-SlModel *
-sl_model_load (const char *path, const SlContractOverrides *overrides, GError **error)
-{
-  return sl_model_load_with (path, overrides, &(SlModelLoadOptions){ 0 }, error);
-}
-
-SlModel *
-sl_model_load_with (const char *path, const SlContractOverrides *overrides, const SlModelLoadOptions *options, GError **error)
-{
-  g_autofree char *found = NULL;
-  if (path == NULL) {
-    found = sl_default_model_find (error);
-    if (found == NULL)
-      return NULL;
-    path = found;
-  }
-  g_autoptr (SlModel) model = g_new0 (SlModel, 1);
-  g_atomic_ref_count_init (&model->refs);
-  model->path = g_strdup (path);
-  SlModelLoadOptions settled = *options;
-  g_autofree char *info = sl_modelinfo_find_file (path), *stated = NULL;
-  if (settled.input_shape == NULL || settled.input_shape[0] == '\0')
-    settled.input_shape = stated = sl_modelinfo_early_key (info, "input-shape");
-  g_autofree char *state = settled.state != NULL && settled.state[0] != '\0' ? NULL : sl_modelinfo_early_key (info, "state");
-  if (state != NULL)
-    settled.state = state;
-  const gboolean by_user = settled.fixed_inputs != NULL && settled.fixed_inputs[0] != '\0';
-  g_autofree char *fixed = by_user ? g_strdup (settled.fixed_inputs) : sl_modelinfo_early_key (info, "fixed-inputs");
-  g_autofree char *backend = read_backend (&settled, settled.backend.backend, info, "backend");
-  if (backend != NULL)
-    settled.backend.backend = backend;
-  model->backend_by_file = backend != NULL;
-  const gboolean may_be_ours = is_ours (&settled) || strcmp (settled.backend.backend, SL_BACKEND_AUTO) == 0;
-  g_autofree char *precision = may_be_ours ? read_backend (&settled, settled.backend.precision, info, "precision") : NULL;
-  if (precision != NULL)
-    settled.backend.precision = precision;
-  g_autofree char *provider = is_ours (&settled) ? NULL : read_backend (&settled, settled.backend.provider, info, "provider");
-  if (provider != NULL)
-    settled.backend.provider = provider;
-  g_autofree char *falls_back = is_ours (&settled) ? NULL : read_backend (&settled, NULL, info, "fallback");
-  settled.backend.fallback |= g_strcmp0 (falls_back, "true") == 0;
-  GError *failed = NULL;
-  model->input_shape = g_strdup (settled.input_shape);
-  model->state = g_strdup (settled.state);
-  model->options = (SlModelLoadOptions){ .skip_input_quantize = settled.skip_input_quantize,
-                                         .keep_activations = settled.keep_activations,
-                                         .tensor_limit = settled.tensor_limit,
-                                         .work_limit = settled.work_limit,
-                                         .input_shape = model->input_shape,
-                                         .state = model->state };
-  model->has_fixed = fixed != NULL && fixed[0] != '\0';
-  model->fixed = sl_fixed_inputs_read (fixed, by_user ? NULL : info, &failed);
-  const gboolean good = model->fixed != NULL && load_for (model, overrides, &settled, &failed);
-  g_clear_pointer (&model->fixed, sl_fixed_inputs_free);
-  if (!good) {
-    add_way_out (model, &settled, failed);
-    g_propagate_prefixed_error (error, failed, "%s: ", path);
-    sl_printable_error (error);
-    return NULL;
-  }
-  note_precision (model);
-  note_scaling (model);
-  return g_steal_pointer (&model);
-}
-
-GStrv
-sl_model_files (const char *path)
-{
-  g_autoptr (GStrvBuilder) files = g_strv_builder_new ();
-  g_autofree char *model = path != NULL ? g_strdup (path) : sl_default_model_find (NULL);
-  g_autofree char *info = model != NULL ? sl_modelinfo_find_file (model) : NULL;
-  if (model != NULL)
-    g_strv_builder_add (files, model);
-  if (info != NULL)
-    g_strv_builder_add (files, info);
-  return g_strv_builder_end (files);
-}
-
-SlModel *
-sl_model_ref (SlModel *model)
-{
-  g_atomic_ref_count_inc (&model->refs);
-  return model;
-}
-
-void
-sl_model_unref (SlModel *model)
-{
-  if (model == NULL || !g_atomic_ref_count_dec (&model->refs))
-    return;
-  g_clear_pointer (&model->contract, sl_contract_unref);
-  g_clear_pointer (&model->graph, sl_graph_unref);
-  g_clear_pointer (&model->external, sl_external_model_unref);
-  g_free (model->notice);
-  g_free (model->input_shape);
-  g_free (model->state);
-  g_free (model->path);
-  g_free (model);
 }
 
 /* (transfer full): of the file that is there now, which has to be the one that @model was read from. */
@@ -712,71 +573,7 @@ sl_model_batch_graph (SlModel *model, guint n, GError **error)
     g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED, "inputs are fixed (fixed-inputs), which have no batch");
     return NULL;
   }
-  again->fixed = sl_fixed_inputs_read (NULL, NULL, error);
-  SlGraph *graph = again->fixed != NULL ? read_batch (again, model, error) : NULL;
-  g_clear_pointer (&again->fixed, sl_fixed_inputs_free);
-  return graph;
-}
-
-SlGraph *
-sl_model_graph (const SlModel *model)
-{
-  return model->graph;
-}
-
-SlContract *
-sl_model_contract (const SlModel *model)
-{
-  return model->contract;
-}
-
-const char *
-sl_model_path (const SlModel *model)
-{
-  return model->path;
-}
-
-const char *
-sl_model_format (const SlModel *model)
-{
-  const Source *source = sl_graph_source (model->graph);
-  return source->format;
-}
-
-GHashTable *
-sl_model_data_files (const SlModel *model)
-{
-  const Source *source = sl_graph_source (model->graph);
-  return source->metadata.data_files;
-}
-
-SlExternalModel *
-sl_model_external (const SlModel *model)
-{
-  return model->external;
-}
-
-gboolean
-sl_model_falls_back (const SlModel *model)
-{
-  return model->falls_back;
-}
-
-const char *
-sl_model_notice (const SlModel *model)
-{
-  return model->notice;
-}
-
-const SlFileStamp *
-sl_model_stamp (const SlModel *model)
-{
-  return &model->stamp;
-}
-
-gboolean
-sl_model_file_changed (const SlModel *model)
-{
-  SlFileStamp now;
-  return sl_file_stamp_read (model->path, &now) && !sl_file_stamp_same_content (&now, &model->stamp);
+  g_autoptr (SlFixedInputs) none = sl_fixed_inputs_read (NULL, NULL, error);
+  again->fixed = none;
+  return none != NULL ? read_batch (again, model, error) : NULL;
 }

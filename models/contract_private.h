@@ -3,8 +3,8 @@
  * Makes a contract from the facts that are known about a model. For sl_model_load() and tests; everyone else gets a
  * finished contract from its SlModel.
  */
-#ifndef SL_MODELS_CONTRACT_BUILD_H
-#define SL_MODELS_CONTRACT_BUILD_H
+#ifndef SL_MODELS_CONTRACT_PRIVATE_H
+#define SL_MODELS_CONTRACT_PRIVATE_H
 
 #include "models/contract.h"
 #include "models/modelinfo.h"
