@@ -42,7 +42,7 @@ identity_of (const SlExternalRequest *request, const SlFileStamp *stamp)
 
 SlExternalModel *
 sl_external_file_open (const char *runtime, const char *path, const SlFileStamp *stamp, gboolean by_path, gboolean has_files,
-                 const SlModelLoadOptions *options, GError **error)
+                       const SlModelLoadOptions *options, GError **error)
 {
   SlExternalRequest request = { .runtime = runtime,
                                 .path = path,

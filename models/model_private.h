@@ -24,8 +24,8 @@ struct _SlModel
   SlGraph *graph;
   SlContract *contract;
   const SlFixedInputs *fixed; /* while it is loaded */
-  guint batch;               /* of the graph that is read */
-  SlExternalModel *external; /* (nullable) */
+  guint batch;                /* of the graph that is read */
+  SlExternalModel *external;  /* (nullable) */
   gboolean falls_back, backend_by_file;
   SlPrecision precision;
   char *notice;               /* (nullable) */
