@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/base/printable.h"
+#include "core/base/thread_count.h"
 #include "models/backend.h"
 #include "models/backend_choice.h"
 #include "models/default.h"
@@ -45,6 +46,32 @@ read_backend (const SlModelLoadOptions *options, const char *stated, const char 
 {
   const gboolean given = stated != NULL && stated[0] != '\0';
   return options->any_backend && !given ? sl_modelinfo_early_key (info, key) : NULL;
+}
+
+/* 0 = not stated. */
+static guint64
+number_of (const char *text)
+{
+  return text != NULL ? g_ascii_strtoull (text, NULL, 10) : 0;
+}
+
+SlModelLoadOptions
+sl_model_load_options (const SlModelSettings *settings)
+{
+  SlModelLoadOptions options = { .tensor_limit = (gsize) MIN (number_of (settings->tensor_limit) << 20, G_MAXSIZE / 4),
+                                 .work_limit = number_of (settings->work_limit) * 1000000000,
+                                 .input_shape = settings->input_shape,
+                                 .fixed_inputs = settings->fixed_inputs,
+                                 .state = settings->state,
+                                 .backend = { .backend = settings->backend,
+                                              .provider = settings->provider,
+                                              .options = settings->provider_options,
+                                              .delegate = settings->delegate,
+                                              .precision = settings->precision,
+                                              .fallback = g_strcmp0 (settings->fallback, "true") == 0 },
+                                 .threads = 1 };
+  sl_threads_parse (settings->threads != NULL ? settings->threads : "1", &options.threads);
+  return options;
 }
 
 SlModel *

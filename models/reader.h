@@ -69,6 +69,7 @@ typedef struct
 /**
  * SlModelReader:
  * @name: "tflite"
+ * @endings: of such files' names, ".pt, .ptl", for help texts
  * @probe: whether @bytes look like this format
  * @read: fills @graph (not yet prepared) and @metadata
  * @names_files: (nullable): whether a model, also one that @read refuses, may need files beside its own; NULL = none does
@@ -76,7 +77,7 @@ typedef struct
  */
 typedef struct
 {
-  const char *name;
+  const char *name, *endings;
   gboolean (*probe) (GBytes *bytes);
   gboolean (*read) (GBytes *bytes, const SlReaderSource *source, SlGraph *graph, SlModelMetadata *metadata, GError **error);
   gboolean (*names_files) (GBytes *bytes);

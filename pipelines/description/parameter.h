@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* A parameter of a description, once it has its value. */
+/*
+ * SlParameter: one parameter of a description, with its type and its value.
+ */
 #ifndef SL_PIPELINES_DESCRIPTION_PARAMETER_H
 #define SL_PIPELINES_DESCRIPTION_PARAMETER_H
 

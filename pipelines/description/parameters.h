@@ -10,10 +10,11 @@
 
 G_BEGIN_DECLS
 
-/** Most levels of parameters inside the defaults of other parameters. */
-#define SL_DESCRIPTION_MAX_NESTING 16
 #define SL_PARAMETERS_GROUP "parameters"
 #define SL_PARAMETER_PREFIX "parameter "
+
+/** Most levels of parameters inside the defaults of other parameters. */
+#define SL_DESCRIPTION_MAX_NESTING 16
 
 typedef struct _SlParameterSet SlParameterSet;
 

@@ -8,7 +8,7 @@
 
 #include <gst/gst.h>
 
-#include "plugins/meta/region_predictions.h"
+#include "plugins/meta/predictions.h"
 
 G_BEGIN_DECLS
 

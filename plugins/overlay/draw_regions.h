@@ -6,6 +6,7 @@
 #define SL_PLUGINS_OVERLAY_DRAW_REGIONS_H
 
 #include "plugins/overlay/pen.h"
+#include "postprocess/predictions/analysis.h"
 
 G_BEGIN_DECLS
 
