@@ -14,15 +14,6 @@
 
 G_BEGIN_DECLS
 
-/** sl_backend_open: (transfer full): the file of @stamp at @path in @runtime, which opens the path itself with @by_path. Models of one file share it, unless
- *  files beside it are needed (@has_files), which may have changed. NULL with SL_ERROR_OPEN where the file is another by now, and as
- *  sl_external_model_new(). */
-SlExternalModel *sl_backend_open (const char *runtime, const char *path, const SlFileStamp *stamp, gboolean by_path, gboolean has_files,
-                                  const SlModelLoadOptions *options, GError **error);
-/** sl_backend_skeleton: @graph gets the inputs and outputs of @external; dynamic sizes are 1 for a batch, else those of @input_shape
- *  (nullable). */
-gboolean sl_backend_skeleton (SlExternalModel *external, const char *input_shape, SlGraph *graph, GError **error);
-
 /**
  * sl_model_session_new:
  * @model: what it was loaded for (SlModelLoadOptions) runs it
@@ -61,15 +52,6 @@ gdouble sl_backend_difference (const SlTensorInfo *tensor, const void *a, const 
  *  set when a run fails. */
 gboolean sl_backend_try (SlSession *ours, SlSession *theirs, const SlContract *contract, guint ms, SlEnergy *energy, SlBackendTrial *trial,
                          GError **error);
-
-/**
- * sl_backend_choose: the choice of backend=auto for a model on this machine: the runtime for its format if it is installed, gives the same
- * results and is faster, or if Sightline refuses the model; else Sightline. The measurement is kept in the user's cache until the model,
- * the runtime or Sightline changes.
- *
- * Returns: (transfer none): the backend's name
- */
-const char *sl_backend_choose (const char *path, const SlModelLoadOptions *options);
 
 G_END_DECLS
 

@@ -3,7 +3,7 @@
  * Which backend a model gets that is left to Sightline: both run it on the same noise, the faster one is taken if the results are the same, and that
  * is remembered in ~/.cache/sightline/backends, a key file with a group for each model, machine and runtime.
  */
-#include "models/backend.h"
+#include "models/backend_choice.h"
 
 #include <math.h>
 #include <string.h>
@@ -14,6 +14,7 @@
 #include "core/base/thread_count.h"
 #include "core/base/xxh64.h"
 #include "config.h"
+#include "models/backend.h"
 #include "models/file.h"
 #include "sightline/error.h"
 
@@ -241,17 +242,20 @@ remember (const char *name, const char *model, const char *backend, const SlBack
 
 /* What is faster, of results that agree. */
 static const char *
-measure (SlModel *ours, const char *runtime, const SlModelLoadOptions *options, SlBackendTrial *trial)
+measure (SlModel *ours, const char *runtime, const SlLoadRequest *request, SlBackendTrial *trial)
 {
-  SlModelLoadOptions whole = *options;
+  SlLoadRequest whole = *request;
+  SlBackendSettings *backend = &whole.options.backend;
   g_autofree char *notice = NULL;
-  const guint threads = sl_threads_resolve (options->threads);
-  whole.skip_input_quantize = FALSE;
-  whole.any_backend = FALSE; /* what the key file says is among the settings, and it may not say fallback again */
-  whole.backend.backend = runtime;
-  whole.backend.fallback = FALSE;
-  whole.backend.precision = NULL;
-  g_autoptr (SlModel) theirs = sl_model_load_with (sl_model_path (ours), NULL, &whole, NULL);
+  const guint threads = sl_threads_resolve (request->options.threads);
+  whole.options.skip_input_quantize = FALSE;
+  whole.by_file = FALSE;
+  whole.precision = SL_PRECISION_FLOAT;
+  backend->backend = runtime;
+  backend->fallback = FALSE;
+  backend->precision = NULL;
+  g_autoptr (SlModel) theirs =
+    sl_backend_settings_check (backend, NULL) ? sl_model_load_settled (sl_model_path (ours), NULL, &whole, NULL) : NULL;
   g_autoptr (SlSession) first = theirs != NULL ? sl_session_new (sl_model_graph (ours), threads, NULL) : NULL;
   g_autoptr (SlSession) second = first != NULL ? sl_model_session_new (theirs, threads, &notice, NULL) : NULL;
   if (second == NULL || !sl_backend_try (first, second, sl_model_contract (ours), TRIAL_MS, NULL, trial, NULL))
@@ -260,25 +264,26 @@ measure (SlModel *ours, const char *runtime, const SlModelLoadOptions *options, 
 }
 
 const char *
-sl_backend_choose (const char *path, const SlModelLoadOptions *options)
+sl_backend_choose (const char *path, const SlLoadRequest *request)
 {
   const char *format = sl_model_probe_format (path), *runtime = format != NULL ? sl_external_for_format (format) : NULL, *library = NULL;
   const char *version = runtime != NULL ? sl_external_open (runtime, &library, NULL) : NULL;
-  SlModelLoadOptions plain = *options;
+  SlLoadRequest plain = *request;
   g_autoptr (GError) error = NULL;
   SlBackendTrial trial = { 0 };
-  plain.skip_input_quantize = FALSE;
-  plain.backend = (SlBackendSettings){ .backend = SL_BACKEND_OURS, .precision = options->backend.precision };
+  plain.options.skip_input_quantize = FALSE;
+  plain.options.backend = (SlBackendSettings){ .backend = SL_BACKEND_OURS, .precision = request->options.backend.precision };
+  plain.by_file = FALSE;
   if (version == NULL)
     return SL_BACKEND_OURS;
-  g_autofree char *name = name_of (path, options, version, library);
+  g_autofree char *name = name_of (path, &request->options, version, library);
   const char *known = recall (name, runtime);
   if (known != NULL)
     return known;
-  g_autoptr (SlModel) ours = sl_model_load_with (path, NULL, &plain, &error);
+  g_autoptr (SlModel) ours = sl_model_load_settled (path, NULL, &plain, &error);
   if (ours == NULL)
     return g_error_matches (error, SL_ERROR, SL_ERROR_UNSUPPORTED) ? runtime : SL_BACKEND_OURS;
-  const char *backend = measure (ours, runtime, options, &trial);
+  const char *backend = measure (ours, runtime, request, &trial);
   remember (name, path, backend, &trial);
   return backend;
 }

@@ -4,7 +4,7 @@
  * properties. Each value records its source, so that messages about contradictions can name it. Then the numbers are
  * worked out once: real = (byte - mean) / std, stored = real / scale + zero_point, both in gain and offset.
  */
-#include "models/contract_build.h"
+#include "models/contract_private.h"
 
 #include <math.h>
 #include <string.h>

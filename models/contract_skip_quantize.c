@@ -7,7 +7,7 @@
 #include <math.h>
 
 #include "core/graph/dtype.h"
-#include "models/contract_build.h"
+#include "models/contract_private.h"
 
 /* A byte is tried at so many places, since pixels between bytes come of scaling. */
 #define STEPS 8

@@ -24,7 +24,7 @@
 
 #include <glib.h>
 
-#include "models/contract.h"
+#include "core/graph/graph.h"
 #include "models/settings.h"
 
 G_BEGIN_DECLS

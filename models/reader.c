@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "core/base/build_selection.h"
+#include "models/formats.h"
 
 /* NULL: left out of this build. */
 static const SlModelReader *const readers[] = {

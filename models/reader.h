@@ -90,8 +90,6 @@ extern const SlModelReader sl_reader_tflite, sl_reader_onnx, sl_reader_torchscri
 
 /** sl_reader_find: (nullable): the reader whose format @bytes have. */
 const SlModelReader *sl_reader_find (GBytes *bytes);
-/** sl_reader_endings: (transfer full): the endings of all formats of this build, ", " between. */
-char *sl_reader_endings (void);
 /** sl_reader_contains: whether @text occurs near the start or the end of @bytes: archives name their members there. */
 gboolean sl_reader_contains (GBytes *bytes, const char *text);
 /** sl_reader_describe_unknown: (transfer none) (nullable): what @bytes of @path, which no reader takes, look like, and what to do: "a GGUF model", ... */

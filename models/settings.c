@@ -10,11 +10,9 @@
 
 #include <string.h>
 
-#include "core/base/thread_count.h"
 #include "core/external/external.h"
 #include "core/graph/graph.h"
-#include "models/model.h"
-#include "models/reader.h"
+#include "models/formats.h"
 #include "sightline/error.h"
 
 #define AT(member) G_STRUCT_OFFSET (SlModelSettings, member)
@@ -387,30 +385,4 @@ sl_model_settings_clear (SlModelSettings *settings)
 {
   for (guint i = 0; i < G_N_ELEMENTS (table); i++)
     sl_setting_set (&table[i], settings, NULL);
-}
-
-/* 0 = not stated. */
-static guint64
-number_of (const char *text)
-{
-  return text != NULL ? g_ascii_strtoull (text, NULL, 10) : 0;
-}
-
-SlModelLoadOptions
-sl_model_load_options (const SlModelSettings *settings)
-{
-  SlModelLoadOptions options = { .tensor_limit = (gsize) MIN (number_of (settings->tensor_limit) << 20, G_MAXSIZE / 4),
-                                 .work_limit = number_of (settings->work_limit) * 1000000000,
-                                 .input_shape = settings->input_shape,
-                                 .fixed_inputs = settings->fixed_inputs,
-                                 .state = settings->state,
-                                 .backend = { .backend = settings->backend,
-                                              .provider = settings->provider,
-                                              .options = settings->provider_options,
-                                              .delegate = settings->delegate,
-                                              .precision = settings->precision,
-                                              .fallback = g_strcmp0 (settings->fallback, "true") == 0 },
-                                 .threads = 1 };
-  sl_threads_parse (settings->threads != NULL ? settings->threads : "1", &options.threads);
-  return options;
 }

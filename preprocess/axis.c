@@ -8,8 +8,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "preprocess/gather.h"
-
 #define SPAN_ONE ((int64_t) 1 << 30)
 #define NARROW_ONE 32768
 

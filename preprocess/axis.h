@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #include "core/base/affine.h"
-#include "preprocess/normalize.h"
+#include "preprocess/spec.h"
 #include "preprocess/tables.h"
 
 /** Weights of the taps of a position sum to this. */

@@ -6,7 +6,7 @@
 #define SL_PREPROCESS_OUTPUT_H
 
 #include "preprocess/kernels.h"
-#include "preprocess/normalize.h"
+#include "preprocess/spec.h"
 
 /** sl_output_check: SL_NORMALIZE_OK when tensors can be made as @spec says of pictures of @image. */
 SlNormalizeStatus sl_output_check (const SlImageInfo *image, const SlNormalizeSpec *spec);

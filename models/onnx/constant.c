@@ -13,7 +13,7 @@
 
 #include "core/base/half.h"
 #include "models/data_file.h"
-#include "models/onnx/build.h"
+#include "models/onnx/ops.h"
 
 /* int64 stands for "as far as it goes" beyond this; what lies between it and 32 bits is refused. */
 #define FAR (G_GINT64_CONSTANT (1) << 62)
@@ -81,14 +81,14 @@ onnx_file_type (guint type)
 }
 
 static gboolean
-bad (Onnx *o, const Tensor *t, SlError code, const char *what)
+bad (Lower *o, const Tensor *t, SlError code, const char *what)
 {
-  onnx_fail (o, code, "constant '%s': %s", t->name, what);
+  lower_fail (o, code, "constant '%s': %s", t->name, what);
   return FALSE;
 }
 
 static gboolean
-add_dim (Onnx *o, Tensor *t, guint64 dim)
+add_dim (Lower *o, Tensor *t, guint64 dim)
 {
   if (t->rank >= SL_MAX_RANK)
     return bad (o, t, SL_ERROR_LIMIT, "more than 8 dimensions");
@@ -99,7 +99,7 @@ add_dim (Onnx *o, Tensor *t, guint64 dim)
 }
 
 static gboolean
-add_dims (Onnx *o, Tensor *t, const SlPbField *field)
+add_dims (Lower *o, Tensor *t, const SlPbField *field)
 {
   SlPbMessage packed = field->bytes;
   guint64 value;
@@ -138,7 +138,7 @@ add_numbers (Tensor *t, const SlPbField *field, gsize size)
 }
 
 static gboolean
-read_external (Onnx *o, Tensor *t, SlPbMessage entry)
+read_external (Lower *o, Tensor *t, SlPbMessage entry)
 {
   const char *key = "", *value = "";
   SlPbField field;
@@ -146,9 +146,9 @@ read_external (Onnx *o, Tensor *t, SlPbMessage entry)
     if (field.wire == SL_PB_BYTES && sl_pb_size (&field.bytes) > MAX_WORD)
       return bad (o, t, SL_ERROR_LIMIT, "the name of the file with its data is too long");
     if (sl_pb_is (&field, 1, SL_PB_BYTES))
-      key = onnx_text (o->file, &field.bytes);
+      key = onnx_text (onnx_reader (o)->file, &field.bytes);
     else if (sl_pb_is (&field, 2, SL_PB_BYTES))
-      value = onnx_text (o->file, &field.bytes);
+      value = onnx_text (onnx_reader (o)->file, &field.bytes);
   }
   if (strcmp (key, "location") == 0)
     t->location = value;
@@ -165,7 +165,7 @@ read_external (Onnx *o, Tensor *t, SlPbMessage entry)
 
 /* Dimensions and type first, since the lists are cut at what they need. */
 static gboolean
-read_head (Onnx *o, Tensor *t, SlPbMessage message)
+read_head (Lower *o, Tensor *t, SlPbMessage message)
 {
   SlPbField field;
   t->elements = 1;
@@ -175,13 +175,13 @@ read_head (Onnx *o, Tensor *t, SlPbMessage message)
     if (sl_pb_is (&field, 2, SL_PB_VARINT))
       t->type = (guint) MIN (field.value, G_MAXINT16);
     else if (sl_pb_is (&field, 8, SL_PB_BYTES))
-      t->name = onnx_text (o->file, &field.bytes);
+      t->name = onnx_text (onnx_reader (o)->file, &field.bytes);
   }
   return TRUE;
 }
 
 static gboolean
-read_body (Onnx *o, Tensor *t, SlPbMessage message)
+read_body (Lower *o, Tensor *t, SlPbMessage message)
 {
   SlPbField field;
   while (sl_pb_next (&message, &field)) {
@@ -201,11 +201,11 @@ read_body (Onnx *o, Tensor *t, SlPbMessage message)
       t->is_external = field.value == 1;
     }
   }
-  return sl_pb_check (&o->file->pb, &o->error);
+  return sl_pb_check (&onnx_reader (o)->file->pb, &o->error);
 }
 
 static gboolean
-may_copy (Onnx *o, const Tensor *t, guint64 bytes)
+may_copy (Lower *o, const Tensor *t, guint64 bytes)
 {
   o->copied += bytes;
   return o->copied <= o->may_copy + o->granted
@@ -241,21 +241,21 @@ stays_inside (const char *location)
 
 /* A file beside the model, or below it: names that lead elsewhere are refused, links that do, too. */
 static int
-open_beside (Onnx *o, const Tensor *t)
+open_beside (Lower *o, const Tensor *t)
 {
   struct stat status;
   if (!stays_inside (t->location)) {
-    onnx_fail (o, SL_ERROR_FORMAT, "constant '%s': its data would lie in '%s'; expected a file inside the model's folder", t->name,
-               t->location);
+    lower_fail (o, SL_ERROR_FORMAT, "constant '%s': its data would lie in '%s'; expected a file inside the model's folder", t->name,
+                t->location);
     return -1;
   }
-  g_autofree char *path = g_build_filename (o->folder, t->location, NULL);
-  g_autofree char *folder = realpath (o->folder, NULL), *real = folder != NULL ? realpath (path, NULL) : NULL;
+  g_autofree char *path = g_build_filename (onnx_reader (o)->folder, t->location, NULL);
+  g_autofree char *folder = realpath (onnx_reader (o)->folder, NULL), *real = folder != NULL ? realpath (path, NULL) : NULL;
   int failed = errno;
   const gsize length = folder != NULL ? strlen (folder) : 0, skipped = length > 1 ? length + 1 : 1;
   if (real != NULL && (strncmp (real, folder, length) != 0 || (length > 1 && real[length] != '/'))) {
-    onnx_fail (o, SL_ERROR_FORMAT, "constant '%s': '%s' is a link out of the model's folder; put the file itself there", t->name,
-               t->location);
+    lower_fail (o, SL_ERROR_FORMAT, "constant '%s': '%s' is a link out of the model's folder; put the file itself there", t->name,
+                t->location);
     return -1;
   }
   const int fd = real != NULL ? open_below (folder, real + skipped) : -1;
@@ -263,15 +263,15 @@ open_beside (Onnx *o, const Tensor *t)
     failed = errno;
   if (fd >= 0 && fstat (fd, &status) == 0 && S_ISREG (status.st_mode))
     return fd;
-  onnx_fail (o, SL_ERROR_OPEN, "constant '%s': cannot read its data in '%s': %s; put that file beside the model", t->name, path,
-             fd >= 0 ? "not a file" : g_strerror (failed));
+  lower_fail (o, SL_ERROR_OPEN, "constant '%s': cannot read its data in '%s': %s; put that file beside the model", t->name, path,
+              fd >= 0 ? "not a file" : g_strerror (failed));
   if (fd >= 0)
     close (fd);
   return -1;
 }
 
 static const guint8 *
-read_external_bytes (Onnx *o, const Tensor *t, gsize bytes)
+read_external_bytes (Lower *o, const Tensor *t, gsize bytes)
 {
   struct stat status;
   guint8 *data = NULL;
@@ -282,13 +282,13 @@ read_external_bytes (Onnx *o, const Tensor *t, gsize bytes)
     bad (o, t, SL_ERROR_LIMIT, "it has more than 1 GiB");
   } else if (fstat (fd, &status) != 0 || t->offset > (guint64) status.st_size || bytes > (guint64) status.st_size - t->offset
              || (t->has_length && t->length != bytes)) {
-    onnx_fail (o, SL_ERROR_FORMAT,
-               "constant '%s': %" G_GSIZE_FORMAT " bytes from byte %" G_GUINT64_FORMAT " of '%s', which has %" G_GINT64_FORMAT
-               "; the files do not belong together",
-               t->name, bytes, t->offset, t->location, (gint64) status.st_size);
+    lower_fail (o, SL_ERROR_FORMAT,
+                "constant '%s': %" G_GSIZE_FORMAT " bytes from byte %" G_GUINT64_FORMAT " of '%s', which has %" G_GINT64_FORMAT
+                "; the files do not belong together",
+                t->name, bytes, t->offset, t->location, (gint64) status.st_size);
   } else {
     const guint64 size = MIN ((guint64) status.st_size, MAX_COPIED / 4);
-    o->may_copy = MAX (o->may_copy, 4 * size + 4 * (guint64) o->file->pb.size);
+    o->may_copy = MAX (o->may_copy, 4 * size + 4 * (guint64) onnx_reader (o)->file->pb.size);
     if (may_copy (o, t, bytes)) {
       data = sl_arena_alloc (o->arena, bytes + SL_TENSOR_PADDING);
       gsize got = 0;
@@ -300,7 +300,7 @@ read_external_bytes (Onnx *o, const Tensor *t, gsize bytes)
       if (got < bytes)
         bad (o, t, SL_ERROR_OPEN, "its data cannot be read to the end");
       else
-        sl_data_files_note (&o->data_files, t->location, t->offset, data, bytes);
+        sl_data_files_note (&onnx_reader (o)->data_files, t->location, t->offset, data, bytes);
     }
   }
   close (fd);
@@ -323,12 +323,12 @@ units_of (const Tensor *t)
 
 /* Elements of the typed lists, as bytes of the file's type. */
 static const guint8 *
-unpack_numbers (Onnx *o, const Tensor *t, gsize size)
+unpack_numbers (Lower *o, const Tensor *t, gsize size)
 {
   const gsize units = units_of (t);
   if (t->numbers->len != units) {
-    onnx_fail (o, SL_ERROR_FORMAT, "constant '%s' has %s%u numbers; expected %" G_GSIZE_FORMAT, t->name,
-               t->numbers->len > units ? "more than " : "", MIN (t->numbers->len, (guint) units), units);
+    lower_fail (o, SL_ERROR_FORMAT, "constant '%s' has %s%u numbers; expected %" G_GSIZE_FORMAT, t->name,
+                t->numbers->len > units ? "more than " : "", MIN (t->numbers->len, (guint) units), units);
     return NULL;
   }
   if (!may_copy (o, t, units * size))
@@ -340,7 +340,7 @@ unpack_numbers (Onnx *o, const Tensor *t, gsize size)
 }
 
 static const guint8 *
-find_bytes (Onnx *o, const Tensor *t, gsize size)
+find_bytes (Lower *o, const Tensor *t, gsize size)
 {
   const gsize bytes = units_of (t) * size;
   if (t->is_external)
@@ -348,8 +348,8 @@ find_bytes (Onnx *o, const Tensor *t, gsize size)
   if (!t->has_raw)
     return unpack_numbers (o, t, size);
   if (sl_pb_size (&t->raw) != bytes) {
-    onnx_fail (o, SL_ERROR_FORMAT, "constant '%s' has %" G_GSIZE_FORMAT " bytes; expected %" G_GSIZE_FORMAT, t->name, sl_pb_size (&t->raw),
-               bytes);
+    lower_fail (o, SL_ERROR_FORMAT, "constant '%s' has %" G_GSIZE_FORMAT " bytes; expected %" G_GSIZE_FORMAT, t->name, sl_pb_size (&t->raw),
+                bytes);
     return NULL;
   }
   const guint8 *data = sl_pb_data (&t->raw);
@@ -376,7 +376,7 @@ load_whole (guint type, const guint8 *data, gsize i)
 }
 
 static const void *
-narrow_ints (Onnx *o, const Tensor *t, const guint8 *data)
+narrow_ints (Lower *o, const Tensor *t, const guint8 *data)
 {
   if (!may_copy (o, t, t->elements * sizeof (gint32)))
     return NULL;
@@ -386,7 +386,7 @@ narrow_ints (Onnx *o, const Tensor *t, const guint8 *data)
     copy[i] = (gint32) CLAMP (value, G_MININT32, G_MAXINT32);
     if (value == copy[i] || value >= FAR || value <= -FAR)
       continue;
-    onnx_fail (o, SL_ERROR_UNSUPPORTED, "constant '%s' holds %" G_GINT64_FORMAT ", which does not fit 32 bits", t->name, value);
+    lower_fail (o, SL_ERROR_UNSUPPORTED, "constant '%s' holds %" G_GINT64_FORMAT ", which does not fit 32 bits", t->name, value);
     return NULL;
   }
   return copy;
@@ -394,7 +394,7 @@ narrow_ints (Onnx *o, const Tensor *t, const guint8 *data)
 
 /* float64, float16 and bfloat16 as float32. */
 static const void *
-narrow_floats (Onnx *o, const Tensor *t, const guint8 *data)
+narrow_floats (Lower *o, const Tensor *t, const guint8 *data)
 {
   if (!may_copy (o, t, t->elements * sizeof (gfloat)))
     return NULL;
@@ -437,10 +437,10 @@ small_float (guint type, guint code)
 
 /* Elements of 8 bits and fewer: floats, or whole numbers of a byte each. What they become counts beside what files may be copied to. */
 static const void *
-widen_small (Onnx *o, const Tensor *t, const guint8 *data)
+widen_small (Lower *o, const Tensor *t, const guint8 *data)
 {
   const gboolean whole = t->type == ONNX_UINT4 || t->type == ONNX_INT4;
-  onnx_grant (o, 2 * sizeof (gfloat) * (guint64) t->elements);
+  lower_grant (o, 2 * sizeof (gfloat) * (guint64) t->elements);
   if (!may_copy (o, t, t->elements * (whole ? 1 : sizeof (gfloat))))
     return NULL;
   guint8 *codes = sl_arena_alloc (o->arena, t->elements * (whole ? 1 : sizeof (gfloat)) + SL_TENSOR_PADDING);
@@ -455,8 +455,8 @@ widen_small (Onnx *o, const Tensor *t, const guint8 *data)
   return codes;
 }
 
-static OnnxValue *
-make_value (Onnx *o, const Tensor *t)
+static LowerValue *
+make_value (Lower *o, const Tensor *t)
 {
   const SlDtype dtype = types[t->type].graph;
   const guint8 *bytes = find_bytes (o, t, types[t->type].size);
@@ -472,26 +472,26 @@ make_value (Onnx *o, const Tensor *t)
   memcpy (tensor.dims, t->dims, sizeof tensor.dims);
   g_autofree char *name = g_utf8_make_valid (t->name, -1);
   tensor.name = name;
-  OnnxValue *value = onnx_value_new (o, onnx_new_tensor (o, &tensor), FALSE);
+  LowerValue *value = lower_value_new (o, lower_new_tensor (o, &tensor), FALSE);
   if (value != NULL)
     value->type = t->type;
   return value;
 }
 
-OnnxValue *
-onnx_read_constant (Onnx *o, SlPbMessage message, const char *name)
+LowerValue *
+onnx_read_constant (Lower *o, SlPbMessage message, const char *name)
 {
-  OnnxValue *value = NULL;
+  LowerValue *value = NULL;
   Tensor t = { .name = name, .location = "" };
   if (o->error != NULL || !read_head (o, &t, message))
     return NULL;
   t.name = name;
   if (t.type >= G_N_ELEMENTS (types) || types[t.type].size == 0) {
-    onnx_fail (o, SL_ERROR_UNSUPPORTED, "constant '%s' is of %s, which is not supported", name, onnx_type_name (t.type));
+    lower_fail (o, SL_ERROR_UNSUPPORTED, "constant '%s' is of %s, which is not supported", name, onnx_type_name (t.type));
     return NULL;
   }
   if (t.elements == 0)
-    return onnx_value_empty (o, t.rank, t.dims);
+    return lower_value_empty (o, t.rank, t.dims);
   t.numbers = g_array_new (FALSE, FALSE, sizeof (guint64));
   if (read_body (o, &t, message))
     value = make_value (o, &t);

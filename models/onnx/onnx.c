@@ -25,7 +25,7 @@
 #define EXAMPLE_SIDE 224
 
 static const char *
-printable (Onnx *o, const char *text)
+printable (Lower *o, const char *text)
 {
   g_autofree char *name = g_utf8_make_valid (text, -1);
   for (char *p = name; *p != '\0'; p++)
@@ -35,16 +35,16 @@ printable (Onnx *o, const char *text)
 }
 
 static gboolean
-check_versions (Onnx *o)
+check_versions (Lower *o)
 {
-  const OnnxFile *file = o->file;
+  const OnnxFile *file = onnx_reader (o)->file;
   if (file->ir_version < OLDEST_IR)
-    onnx_fail (o, SL_ERROR_UNSUPPORTED, "ONNX IR version %" G_GINT64_FORMAT "; expected %d or newer", file->ir_version, OLDEST_IR);
+    lower_fail (o, SL_ERROR_UNSUPPORTED, "ONNX IR version %" G_GINT64_FORMAT "; expected %d or newer", file->ir_version, OLDEST_IR);
   else if (file->opset < OLDEST_OPSET || file->opset > NEWEST_OPSET)
-    onnx_fail (o, SL_ERROR_UNSUPPORTED,
-               "ONNX opset %" G_GINT64_FORMAT "; expected %d to %d: export the model for one of them, or convert it with "
-               "onnx.version_converter",
-               file->opset, OLDEST_OPSET, NEWEST_OPSET);
+    lower_fail (o, SL_ERROR_UNSUPPORTED,
+                "ONNX opset %" G_GINT64_FORMAT "; expected %d to %d: export the model for one of them, or convert it with "
+                "onnx.version_converter",
+                file->opset, OLDEST_OPSET, NEWEST_OPSET);
   return o->error == NULL;
 }
 
@@ -69,7 +69,7 @@ describe_edge (const OnnxEdge *edge)
 
 /* The shape to write for an input: what the file fixes, 1 for the batch, and an example for the rest. */
 static void
-refuse_open_shape (Onnx *o, const OnnxEdge *edge)
+refuse_open_shape (Lower *o, const OnnxEdge *edge)
 {
   g_autofree char *text = describe_edge (edge);
   g_autoptr (GString) example = g_string_new (NULL);
@@ -81,25 +81,25 @@ refuse_open_shape (Onnx *o, const OnnxEdge *edge)
                                                         : EXAMPLE_SIDE);
   if (edge->rank == 0)
     g_string_append (example, "1,3,224,224");
-  onnx_fail (o, SL_ERROR_SHAPE,
-             "input '%s' is %s: its size is not fixed; state it, for example as input-shape=%s: property of slinfer, option --input-shape "
-             "of the program, or line under [sightline] of the model's .modelinfo",
-             edge->name, text, example->str);
+  lower_fail (o, SL_ERROR_SHAPE,
+              "input '%s' is %s: its size is not fixed; state it, for example as input-shape=%s: property of slinfer, option --input-shape "
+              "of the program, or line under [sightline] of the model's .modelinfo",
+              edge->name, text, example->str);
 }
 
 /* The size that files beside the model state, where the model leaves that of a picture open. */
 static gint64
-known_dim (const Onnx *o, const OnnxEdge *edge, guint i)
+known_dim (const Lower *o, const OnnxEdge *edge, guint i)
 {
-  const gint32 dims[] = { 1, 3, o->height, o->width };
-  if (edge->dims[i] > 0 || edge->rank != G_N_ELEMENTS (dims) || o->height == 0 || o->width == 0)
+  const gint32 dims[] = { 1, 3, onnx_reader (o)->height, onnx_reader (o)->width };
+  if (edge->dims[i] > 0 || edge->rank != G_N_ELEMENTS (dims) || onnx_reader (o)->height == 0 || onnx_reader (o)->width == 0)
     return edge->dims[i] > 0 ? edge->dims[i] : i == 0 ? 1 : -1;
   return dims[i];
 }
 
 /* @given, when not NULL, is the shape that the user states for this input. */
 static gboolean
-settle_shape (Onnx *o, const OnnxEdge *edge, const char *given, SlTensor *tensor)
+settle_shape (Lower *o, const OnnxEdge *edge, const char *given, SlTensor *tensor)
 {
   gdouble numbers[SL_MAX_RANK];
   guint n = 0;
@@ -108,7 +108,7 @@ settle_shape (Onnx *o, const OnnxEdge *edge, const char *given, SlTensor *tensor
   for (guint i = 0; i < edge->rank; i++) {
     const gint64 dim = known_dim (o, edge, i);
     if (dim > G_MAXINT32) {
-      onnx_fail (o, SL_ERROR_LIMIT, "input '%s': dimension %u is %" G_GINT64_FORMAT, edge->name, i, dim);
+      lower_fail (o, SL_ERROR_LIMIT, "input '%s': dimension %u is %" G_GINT64_FORMAT, edge->name, i, dim);
       return FALSE;
     }
     tensor->dims[i] = (gint32) dim;
@@ -122,8 +122,8 @@ settle_shape (Onnx *o, const OnnxEdge *edge, const char *given, SlTensor *tensor
              && (!edge->has_shape || edge->dims[i] < 0 || numbers[i] == (gdouble) edge->dims[i]);
     if (!fits) {
       g_autofree char *text = describe_edge (edge);
-      onnx_fail (o, SL_ERROR_ARGUMENT, "input-shape is '%s', but input '%s' is %s: expected as many whole numbers that fit", given,
-                 edge->name, text);
+      lower_fail (o, SL_ERROR_ARGUMENT, "input-shape is '%s', but input '%s' is %s: expected as many whole numbers that fit", given,
+                  edge->name, text);
       return FALSE;
     }
     tensor->rank = n;
@@ -137,25 +137,25 @@ settle_shape (Onnx *o, const OnnxEdge *edge, const char *given, SlTensor *tensor
 }
 
 static gint32
-add_input (Onnx *o, const OnnxEdge *edge, const char *given)
+add_input (Lower *o, const OnnxEdge *edge, const char *given)
 {
   SlTensor tensor = { .name = printable (o, edge->name), .dtype = onnx_file_type (edge->type) };
   gsize elements = 0;
   if (!edge->is_tensor || tensor.dtype == SL_DTYPE_INVALID)
-    return onnx_fail (o, SL_ERROR_UNSUPPORTED, "input '%s' is %s, which is not supported", edge->name,
-                      edge->is_tensor ? onnx_type_name (edge->type) : "no tensor");
+    return lower_fail (o, SL_ERROR_UNSUPPORTED, "input '%s' is %s, which is not supported", edge->name,
+                       edge->is_tensor ? onnx_type_name (edge->type) : "no tensor");
   if (!settle_shape (o, edge, given, &tensor) || !sl_graph_batch_input (o->graph, &tensor, &o->error))
     return -1;
   if (!sl_tensor_elements (&tensor, &elements) || !g_size_checked_mul (&tensor.bytes, elements, sl_dtype_size (tensor.dtype)))
-    return onnx_fail (o, SL_ERROR_LIMIT, "input '%s': its dimensions overflow", edge->name);
-  return onnx_new_tensor (o, &tensor);
+    return lower_fail (o, SL_ERROR_LIMIT, "input '%s': its dimensions overflow", edge->name);
+  return lower_new_tensor (o, &tensor);
 }
 
 /* Inputs that have no initialiser: old files list all their weights as inputs, too. */
 static guint
-read_inputs (Onnx *o, const char *input_shape, gint32 inputs[SL_MAX_IO])
+read_inputs (Lower *o, const char *input_shape, gint32 inputs[SL_MAX_IO])
 {
-  const OnnxGraph *graph = o->file->graph;
+  const OnnxGraph *graph = onnx_reader (o)->file->graph;
   g_auto (GStrv) given = g_strsplit (input_shape != NULL ? input_shape : "", ";", SL_MAX_IO + 1);
   const guint n_given = g_strv_length (given);
   guint n = 0;
@@ -164,47 +164,47 @@ read_inputs (Onnx *o, const char *input_shape, gint32 inputs[SL_MAX_IO])
     if (g_hash_table_contains (graph->initializers, edge->name))
       continue;
     if (n >= SL_MAX_IO || g_hash_table_contains (o->scope->values, edge->name)) {
-      onnx_fail (o, SL_ERROR_LIMIT, "the model has more than %d inputs, or one twice", SL_MAX_IO);
+      lower_fail (o, SL_ERROR_LIMIT, "the model has more than %d inputs, or one twice", SL_MAX_IO);
       break;
     }
     inputs[n] = add_input (o, edge, n < n_given ? given[n] : NULL);
-    const gint32 inside = onnx_cast (o, inputs[n], onnx_ir_type (edge->type));
+    const gint32 inside = lower_cast (o, inputs[n], onnx_ir_type (edge->type));
     n++;
-    OnnxValue *value = onnx_value_new (o, inside, FALSE);
+    LowerValue *value = lower_value_new (o, inside, FALSE);
     if (value != NULL)
       g_hash_table_insert (o->scope->values, (gpointer) edge->name, value);
   }
   if (o->error == NULL && n_given > MAX (n, 1))
-    onnx_fail (o, SL_ERROR_ARGUMENT, "input-shape states %u shapes; the model has %u inputs", n_given, n);
+    lower_fail (o, SL_ERROR_ARGUMENT, "input-shape states %u shapes; the model has %u inputs", n_given, n);
   return n;
 }
 
 static guint
-read_outputs (Onnx *o, const gint32 *inputs, guint n_inputs, gint32 outputs[SL_MAX_IO])
+read_outputs (Lower *o, const gint32 *inputs, guint n_inputs, gint32 outputs[SL_MAX_IO])
 {
-  const GArray *edges = o->file->graph->outputs;
+  const GArray *edges = onnx_reader (o)->file->graph->outputs;
   for (guint i = 0; i < edges->len && o->error == NULL; i++) {
     const OnnxEdge *edge = &g_array_index (edges, OnnxEdge, i);
-    OnnxValue *value = onnx_lookup (o, edge->name);
+    LowerValue *value = lower_lookup (o, edge->name);
     const SlDtype declared = onnx_file_type (edge->type);
     gfloat low, high;
     if (value == NULL) {
-      onnx_fail (o, SL_ERROR_FORMAT, "model output %u '%s' is produced by no node", i, edge->name);
+      lower_fail (o, SL_ERROR_FORMAT, "model output %u '%s' is produced by no node", i, edge->name);
       break;
     }
     if (value->empty) {
-      onnx_fail (o, SL_ERROR_UNSUPPORTED, "model output %u '%s' has no elements; export the model without it", i, edge->name);
+      lower_fail (o, SL_ERROR_UNSUPPORTED, "model output %u '%s' has no elements; export the model without it", i, edge->name);
       break;
     }
     gint32 tensor = onnx_output_tensor (o, value, declared);
-    const SlDtype made = onnx_tensor_type (o, tensor); /* sums of integer operators are float here */
+    const SlDtype made = lower_tensor_type (o, tensor); /* sums of integer operators are float here */
     const gboolean whole = declared == SL_DTYPE_I32 || (value->type == edge->type && onnx_code_range (edge->type, &low, &high));
     if (declared != SL_DTYPE_INVALID && (onnx_ir_type (edge->type) == made || (whole && made == SL_DTYPE_F32)))
-      tensor = onnx_cast (o, tensor, declared);
-    tensor = onnx_own_output (o, tensor, inputs, n_inputs, outputs, i);
+      tensor = lower_cast (o, tensor, declared);
+    tensor = lower_own_output (o, tensor, inputs, n_inputs, outputs, i);
     outputs[i] = tensor;
     if (o->error == NULL)
-      ((SlTensor *) onnx_t (o, tensor))->name = printable (o, edge->name);
+      ((SlTensor *) lower_t (o, tensor))->name = printable (o, edge->name);
   }
   return edges->len;
 }
@@ -235,9 +235,9 @@ has_signed_weights (const OnnxGraph *graph)
     if (is_signed_weights (*(const SlPbMessage *) tensor))
       return TRUE;
   for (guint i = 0; i < graph->nodes->len; i++) {
-    const OnnxNode *node = &g_array_index (graph->nodes, OnnxNode, i);
+    const LowerNode *node = &g_array_index (graph->nodes, LowerNode, i);
     for (guint k = 0; k < node->n_attributes && strcmp (node->op, "Constant") == 0; k++)
-      if (node->attributes[k].tensor.pb != NULL && is_signed_weights (node->attributes[k].tensor))
+      if (node->attributes[k].tensor != NULL && is_signed_weights (*node->attributes[k].tensor))
         return TRUE;
   }
   return FALSE;
@@ -328,13 +328,13 @@ probe (GBytes *bytes)
 }
 
 static void
-convert (Onnx *o, const char *input_shape)
+convert (Lower *o, const char *input_shape)
 {
-  OnnxScope scope = { .graph = o->file->graph, .values = g_hash_table_new (sl_name_hash, g_str_equal) };
+  LowerScope scope = { .graph = onnx_reader (o)->file->graph, .values = g_hash_table_new (sl_name_hash, g_str_equal) };
   gint32 inputs[SL_MAX_IO], outputs[SL_MAX_IO];
   guint n_inputs = 0, n_outputs = 0;
   o->scope = &scope;
-  o->signed_codes = has_signed_weights (o->file->graph);
+  onnx_reader (o)->signed_codes = has_signed_weights (onnx_reader (o)->file->graph);
   if (check_versions (o))
     n_inputs = read_inputs (o, input_shape, inputs);
   if (o->error == NULL && onnx_run_graph (o)) {
@@ -356,12 +356,21 @@ read_model (GBytes *bytes, const SlReaderSource *source, SlGraph *graph, SlModel
     return FALSE;
   g_autofree char *folder = g_path_get_dirname (source->path);
   g_autoptr (GHashTable) open = g_hash_table_new (NULL, NULL);
-  Onnx o = { .file = &file, .graph = graph, .arena = sl_graph_arena (graph), .folder = folder, .open = open };
-  if (!sl_huggingface_read (source->path, metadata, &o.height, &o.width, error))
+  OnnxReader reader = { .file = &file, .folder = folder };
+  Lower o = { .graph = graph,
+              .arena = sl_graph_arena (graph),
+              .scratch = file.arena,
+              .names = file.names,
+              .opset = file.opset,
+              .reader = &reader,
+              .find_op = onnx_op_find,
+              .read_constant = onnx_read_initializer,
+              .open = open };
+  if (!sl_huggingface_read (source->path, metadata, &reader.height, &reader.width, error))
     return FALSE;
   o.may_copy = 4 * (guint64) size + COPY_ALLOWANCE;
   convert (&o, source->input_shape);
-  metadata->data_files = o.data_files;
+  metadata->data_files = reader.data_files;
   if (o.error != NULL) {
     g_propagate_error (error, o.error);
     return FALSE;

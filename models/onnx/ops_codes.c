@@ -6,7 +6,6 @@
  */
 #include <string.h>
 
-#include "models/onnx/build.h"
 #include "models/onnx/ops.h"
 
 /* Blocks of a row of weights. */
@@ -39,17 +38,17 @@ onnx_code_range (guint type, gfloat *low, gfloat *high)
 
 /* One scale; one for each element of a dimension; or one for each block along it. */
 static gboolean
-find_blocks (Onnx *o, const OnnxValue *x, const OnnxValue *scale, Blocks *b)
+find_blocks (Lower *o, const LowerValue *x, const LowerValue *scale, Blocks *b)
 {
-  const gint64 size = onnx_attr_int (o, "block_size", 0);
-  const guint axis = onnx_elements (scale) > 1 ? onnx_norm_axis (o, onnx_attr_int (o, "axis", 1), x->rank) : 0;
+  const gint64 size = lower_attr_int (o, "block_size", 0);
+  const guint axis = lower_elements (scale) > 1 ? lower_norm_axis (o, lower_attr_int (o, "axis", 1), x->rank) : 0;
   *b = (Blocks){ .rank = x->rank };
   if (o->error != NULL)
     return FALSE;
   memcpy (b->dims, x->dims, sizeof b->dims);
   for (guint i = 0; i < SL_MAX_RANK; i++)
     b->scale_dims[i] = 1;
-  if (onnx_elements (scale) == 1)
+  if (lower_elements (scale) == 1)
     return TRUE;
   if (size == 0 && scale->rank == 1 && scale->dims[0] == x->dims[axis]) {
     b->scale_dims[axis] = scale->dims[0];
@@ -59,11 +58,11 @@ find_blocks (Onnx *o, const OnnxValue *x, const OnnxValue *scale, Blocks *b)
   for (guint i = 0; fits && i < x->rank; i++)
     fits = scale->dims[i] == (i == axis ? x->dims[axis] / (gint32) size : x->dims[i]);
   if (!fits) {
-    onnx_fail (o, SL_ERROR_UNSUPPORTED,
-               "its scales do not fit blocks of %" G_GINT64_FORMAT
-               " along dimension %u of size %d; expected one scale, one for each element "
-               "of the dimension, or one for each whole block",
-               size, axis, x->dims[axis]);
+    lower_fail (o, SL_ERROR_UNSUPPORTED,
+                "its scales do not fit blocks of %" G_GINT64_FORMAT
+                " along dimension %u of size %d; expected one scale, one for each element "
+                "of the dimension, or one for each whole block",
+                size, axis, x->dims[axis]);
     return FALSE;
   }
   b->rank = x->rank + 1;
@@ -78,60 +77,60 @@ find_blocks (Onnx *o, const OnnxValue *x, const OnnxValue *scale, Blocks *b)
 
 /* Input @i, scales or zero points, so that it broadcasts; -1 = omitted. */
 static gint32
-spread (Onnx *o, guint i, const Blocks *b)
+spread (Lower *o, guint i, const Blocks *b)
 {
-  OnnxValue *value = onnx_input (o, i);
+  LowerValue *value = lower_input (o, i);
   gsize n = 1;
   if (o->error != NULL || value == NULL)
     return -1;
   for (guint k = 0; k < b->rank; k++)
     n *= (gsize) b->scale_dims[k];
-  if (onnx_elements (value) != n && onnx_elements (value) != 1)
-    return onnx_fail (o, SL_ERROR_SHAPE, "input %u has %" G_GSIZE_FORMAT " elements; expected 1 or %" G_GSIZE_FORMAT, i,
-                      onnx_elements (value), n);
-  const gboolean one = onnx_elements (value) == 1;
-  return onnx_cast (o, onnx_reshape (o, onnx_plain (o, value), b->scale_dims, one ? 0 : b->rank), SL_DTYPE_F32);
+  if (lower_elements (value) != n && lower_elements (value) != 1)
+    return lower_fail (o, SL_ERROR_SHAPE, "input %u has %" G_GSIZE_FORMAT " elements; expected 1 or %" G_GSIZE_FORMAT, i,
+                       lower_elements (value), n);
+  const gboolean one = lower_elements (value) == 1;
+  return lower_cast (o, lower_reshape (o, lower_plain (o, value), b->scale_dims, one ? 0 : b->rank), SL_DTYPE_F32);
 }
 
 void
-onnx_quantize_real (Onnx *o, guint type)
+onnx_quantize_real (Lower *o, guint type)
 {
-  OnnxValue *x = onnx_required (o, 0), *scale = onnx_required (o, 1);
+  LowerValue *x = lower_required (o, 0), *scale = lower_required (o, 1);
   gfloat low = 0, high = 0;
   Blocks b;
   if (o->error != NULL)
     return;
   if (!onnx_code_range (type, &low, &high)) {
-    onnx_fail (o, SL_ERROR_UNSUPPORTED, "its codes are %s; expected whole numbers of 4, 8 or 16 bits", onnx_type_name (type));
+    lower_fail (o, SL_ERROR_UNSUPPORTED, "its codes are %s; expected whole numbers of 4, 8 or 16 bits", onnx_type_name (type));
     return;
   }
-  if (onnx_dtype (o, x) != SL_DTYPE_F32 || !find_blocks (o, x, scale, &b)) {
-    onnx_fail (o, SL_ERROR_UNSUPPORTED, "its input is %s; expected float", sl_dtype_name (onnx_dtype (o, x)));
+  if (lower_dtype (o, x) != SL_DTYPE_F32 || !find_blocks (o, x, scale, &b)) {
+    lower_fail (o, SL_ERROR_UNSUPPORTED, "its input is %s; expected float", sl_dtype_name (lower_dtype (o, x)));
     return;
   }
   const gint32 s = spread (o, 1, &b), zero = spread (o, 2, &b);
-  gint32 y = onnx_binary (o, SL_OP_DIV, onnx_reshape (o, onnx_plain (o, x), b.dims, b.rank), s);
-  y = onnx_unary (o, SL_OP_ROUND, y);
-  y = zero >= 0 ? onnx_binary (o, SL_OP_ADD, y, zero) : y;
-  y = onnx_binary (o, SL_OP_MINIMUM, onnx_binary (o, SL_OP_MAXIMUM, y, onnx_float (o, low)), onnx_float (o, high));
-  OnnxValue *value = onnx_value_new (o, onnx_reshape (o, y, x->dims, x->rank), FALSE);
+  gint32 y = lower_binary (o, SL_OP_DIV, lower_reshape (o, lower_plain (o, x), b.dims, b.rank), s);
+  y = lower_unary (o, SL_OP_ROUND, y);
+  y = zero >= 0 ? lower_binary (o, SL_OP_ADD, y, zero) : y;
+  y = lower_binary (o, SL_OP_MINIMUM, lower_binary (o, SL_OP_MAXIMUM, y, lower_float (o, low)), lower_float (o, high));
+  LowerValue *value = lower_value_new (o, lower_reshape (o, y, x->dims, x->rank), FALSE);
   if (value != NULL)
     value->type = type;
-  onnx_set_value (o, 0, value);
+  lower_set_value (o, 0, value);
 }
 
 /* What DynamicQuantizeLinear makes is less its zero point already. */
 void
-onnx_dequantize_real (Onnx *o)
+onnx_dequantize_real (Lower *o)
 {
-  OnnxValue *x = onnx_required (o, 0), *scale = onnx_required (o, 1);
+  LowerValue *x = lower_required (o, 0), *scale = lower_required (o, 1);
   Blocks b;
   if (o->error != NULL || !find_blocks (o, x, scale, &b))
     return;
   const gint32 s = spread (o, 1, &b), zero = x->zero < 0 ? spread (o, 2, &b) : -1;
-  gint32 y = onnx_cast (o, onnx_reshape (o, onnx_plain (o, x), b.dims, b.rank), SL_DTYPE_F32);
-  y = zero >= 0 ? onnx_binary (o, SL_OP_SUB, y, zero) : y;
-  onnx_set (o, 0, onnx_reshape (o, onnx_binary (o, SL_OP_MUL, y, s), x->dims, x->rank), FALSE);
+  gint32 y = lower_cast (o, lower_reshape (o, lower_plain (o, x), b.dims, b.rank), SL_DTYPE_F32);
+  y = zero >= 0 ? lower_binary (o, SL_OP_SUB, y, zero) : y;
+  lower_set (o, 0, lower_reshape (o, lower_binary (o, SL_OP_MUL, y, s), x->dims, x->rank), FALSE);
 }
 
 /** Weights in blocks of few bits: @codes [outputs,blocks,bytes], @scales [outputs * blocks], @zeros packed likewise, or as floats, or NULL */
@@ -149,47 +148,48 @@ code_of (const guint8 *packed, gint64 i, gint64 bits)
 }
 
 static const void *
-constant_of (Onnx *o, guint i, SlDtype dtype, gint64 elements)
+constant_of (Lower *o, guint i, SlDtype dtype, gint64 elements)
 {
   gsize n = 0;
-  OnnxValue *value = onnx_required (o, i);
-  const void *data = onnx_data (o, value, &n);
-  if (o->error == NULL && (data == NULL || onnx_dtype (o, value) != dtype || n != (gsize) elements))
-    onnx_fail (o, SL_ERROR_SHAPE, "input %u is %s with %" G_GSIZE_FORMAT " elements%s; expected a constant %s with %" G_GINT64_FORMAT, i,
-               sl_dtype_name (onnx_dtype (o, value)), value->empty ? 0 : onnx_elements (value),
-               data == NULL ? ", computed from the picture" : "", sl_dtype_name (dtype), elements);
+  LowerValue *value = lower_required (o, i);
+  const void *data = lower_data (o, value, &n);
+  if (o->error == NULL && (data == NULL || lower_dtype (o, value) != dtype || n != (gsize) elements))
+    lower_fail (o, SL_ERROR_SHAPE, "input %u is %s with %" G_GSIZE_FORMAT " elements%s; expected a constant %s with %" G_GINT64_FORMAT, i,
+                sl_dtype_name (lower_dtype (o, value)), value->empty ? 0 : lower_elements (value),
+                data == NULL ? ", computed from the picture" : "", sl_dtype_name (dtype), elements);
   return o->error == NULL ? data : NULL;
 }
 
 static gboolean
-read_few_bits (Onnx *o, FewBits *w)
+read_few_bits (Lower *o, FewBits *w)
 {
-  *w = (FewBits){ .outputs = onnx_attr_int (o, "N", 0),
-                  .depth = onnx_attr_int (o, "K", 0),
-                  .bits = onnx_attr_int (o, "bits", 4),
-                  .size = onnx_attr_int (o, "block_size", 0) };
+  *w = (FewBits){ .outputs = lower_attr_int (o, "N", 0),
+                  .depth = lower_attr_int (o, "K", 0),
+                  .bits = lower_attr_int (o, "bits", 4),
+                  .size = lower_attr_int (o, "block_size", 0) };
   if (w->outputs < 1 || w->outputs > G_MAXINT32 || w->depth < 1 || w->depth > G_MAXINT32)
-    onnx_fail (o, SL_ERROR_FORMAT, "attributes N and K are %" G_GINT64_FORMAT " and %" G_GINT64_FORMAT "; expected at least 1", w->outputs,
-               w->depth);
+    lower_fail (o, SL_ERROR_FORMAT, "attributes N and K are %" G_GINT64_FORMAT " and %" G_GINT64_FORMAT "; expected at least 1", w->outputs,
+                w->depth);
   else if (w->bits != 2 && w->bits != 4 && w->bits != 8)
-    onnx_fail (o, SL_ERROR_UNSUPPORTED, "attribute bits is %" G_GINT64_FORMAT "; expected 2, 4 or 8", w->bits);
+    lower_fail (o, SL_ERROR_UNSUPPORTED, "attribute bits is %" G_GINT64_FORMAT "; expected 2, 4 or 8", w->bits);
   else if (w->size < 16 || w->size > G_MAXINT32 || (w->size & (w->size - 1)) != 0)
-    onnx_fail (o, SL_ERROR_FORMAT, "attribute block_size is %" G_GINT64_FORMAT "; expected a power of two from 16", w->size);
-  else if (onnx_has_input (o, 4))
-    onnx_fail (o, SL_ERROR_UNSUPPORTED, "input 4, groups of its columns, is not supported; quantise the model without an order of columns");
+    lower_fail (o, SL_ERROR_FORMAT, "attribute block_size is %" G_GINT64_FORMAT "; expected a power of two from 16", w->size);
+  else if (lower_has_input (o, 4))
+    lower_fail (o, SL_ERROR_UNSUPPORTED,
+                "input 4, groups of its columns, is not supported; quantise the model without an order of columns");
   if (o->error != NULL)
     return FALSE;
   w->blocks = (w->depth + w->size - 1) / w->size;
   w->bytes = w->size * w->bits / 8;
   if (w->blocks > MAX_BLOCKS) {
-    onnx_fail (o, SL_ERROR_LIMIT, "%" G_GINT64_FORMAT " blocks in a row are over the limit of %d", w->blocks, MAX_BLOCKS);
+    lower_fail (o, SL_ERROR_LIMIT, "%" G_GINT64_FORMAT " blocks in a row are over the limit of %d", w->blocks, MAX_BLOCKS);
     return FALSE;
   }
   w->codes = constant_of (o, 1, SL_DTYPE_U8, w->outputs * w->blocks * w->bytes);
   w->scales = constant_of (o, 2, SL_DTYPE_F32, w->outputs * w->blocks);
-  if (onnx_has_input (o, 3) && onnx_dtype (o, onnx_input (o, 3)) == SL_DTYPE_F32)
+  if (lower_has_input (o, 3) && lower_dtype (o, lower_input (o, 3)) == SL_DTYPE_F32)
     w->real_zeros = constant_of (o, 3, SL_DTYPE_F32, w->outputs * w->blocks);
-  else if (onnx_has_input (o, 3))
+  else if (lower_has_input (o, 3))
     w->zeros = constant_of (o, 3, SL_DTYPE_U8, w->outputs * ((w->blocks * w->bits + 7) / 8));
   return o->error == NULL;
 }
@@ -211,76 +211,76 @@ fill_row (const FewBits *w, gint64 row, gfloat *to)
 
 /* The weights become float while loading. Their number is bounded by that of the codes in the file, which count once. */
 void
-onnx_mat_mul_few_bits (Onnx *o)
+onnx_mat_mul_few_bits (Lower *o)
 {
   FewBits w;
-  OnnxValue *codes = onnx_required (o, 1), *bias = onnx_input (o, 5);
+  LowerValue *codes = lower_required (o, 1), *bias = lower_input (o, 5);
   if (o->error != NULL || !read_few_bits (o, &w))
     return;
   const guint64 bytes = (guint64) w.outputs * (guint64) w.depth * sizeof (gfloat);
   if (!codes->widened)
-    onnx_grant (o, bytes);
+    lower_grant (o, bytes);
   codes->widened = TRUE;
   if (bytes > SL_MAX_TENSOR_BYTES) {
-    onnx_fail (o, SL_ERROR_LIMIT, "weights of %" G_GINT64_FORMAT " x %" G_GINT64_FORMAT " numbers are over the limit of 1 GiB", w.outputs,
-               w.depth);
+    lower_fail (o, SL_ERROR_LIMIT, "weights of %" G_GINT64_FORMAT " x %" G_GINT64_FORMAT " numbers are over the limit of 1 GiB", w.outputs,
+                w.depth);
     return;
   }
   const gint32 dims[2] = { (gint32) w.outputs, (gint32) w.depth };
   g_autofree gfloat *real = g_new (gfloat, (gsize) w.outputs * (gsize) w.depth);
   for (gint64 row = 0; row < w.outputs; row++)
     fill_row (&w, row, real + row * w.depth);
-  const gint32 weights = onnx_constant (o, SL_DTYPE_F32, 2, dims, real);
-  onnx_set (o, 0, onnx_layer (o, onnx_plain (o, onnx_required (o, 0)), weights, bias != NULL ? onnx_plain (o, bias) : -1), FALSE);
+  const gint32 weights = lower_constant (o, SL_DTYPE_F32, 2, dims, real);
+  lower_set (o, 0, lower_layer (o, lower_plain (o, lower_required (o, 0)), weights, bias != NULL ? lower_plain (o, bias) : -1), FALSE);
 }
 
-static OnnxValue *
-real_input (Onnx *o, guint i, gint64 axis)
+static LowerValue *
+real_input (Lower *o, guint i, gint64 axis)
 {
-  const OnnxAttribute along = { .name = "axis", .i = axis };
-  OnnxValue *inputs[3] = { onnx_required (o, i), onnx_required (o, i + 1), onnx_input (o, i + 2) };
-  return onnx_call (o, "DequantizeLinear", inputs, 3, &along, 1);
+  const LowerAttribute along = { .name = "axis", .i = axis };
+  LowerValue *inputs[3] = { lower_required (o, i), lower_required (o, i + 1), lower_input (o, i + 2) };
+  return lower_call (o, "DequantizeLinear", inputs, 3, &along, 1);
 }
 
-static OnnxValue *
-quantised (Onnx *o, OnnxValue *y, guint i)
+static LowerValue *
+quantised (Lower *o, LowerValue *y, guint i)
 {
-  return onnx_call (o, "QuantizeLinear", (OnnxValue *[]){ y, onnx_required (o, i), onnx_input (o, i + 1) }, 3, NULL, 0);
+  return lower_call (o, "QuantizeLinear", (LowerValue *[]){ y, lower_required (o, i), lower_input (o, i + 1) }, 3, NULL, 0);
 }
 
 /* Both matrices with scale and zero point, whole numbers that are added, scale and zero point of the result, which is real without them. */
 void
-onnx_qgemm (Onnx *o)
+onnx_qgemm (Lower *o)
 {
-  static const OnnxAttribute first = { .name = "axis", .i = 0 };
-  OnnxValue *a = real_input (o, 0, 1), *b = real_input (o, 3, onnx_attr_int (o, "transB", 0) != 0 ? 0 : 1), *c = onnx_input (o, 6);
+  static const LowerAttribute first = { .name = "axis", .i = 0 };
+  LowerValue *a = real_input (o, 0, 1), *b = real_input (o, 3, lower_attr_int (o, "transB", 0) != 0 ? 0 : 1), *c = lower_input (o, 6);
   if (c != NULL) {
-    OnnxValue *scale = onnx_call (o, "Mul", (OnnxValue *[]){ onnx_required (o, 1), onnx_required (o, 4) }, 2, NULL, 0);
-    c = onnx_call (o, "DequantizeLinear", (OnnxValue *[]){ c, scale }, 2, &first, 1);
+    LowerValue *scale = lower_call (o, "Mul", (LowerValue *[]){ lower_required (o, 1), lower_required (o, 4) }, 2, NULL, 0);
+    c = lower_call (o, "DequantizeLinear", (LowerValue *[]){ c, scale }, 2, &first, 1);
   }
-  OnnxValue *y = onnx_call (o, "Gemm", (OnnxValue *[]){ a, b, c }, 3, o->node->attributes, o->node->n_attributes);
-  onnx_set_value (o, 0, onnx_has_input (o, 7) ? quantised (o, y, 7) : y);
+  LowerValue *y = lower_call (o, "Gemm", (LowerValue *[]){ a, b, c }, 3, o->node->attributes, o->node->n_attributes);
+  lower_set_value (o, 0, lower_has_input (o, 7) ? quantised (o, y, 7) : y);
 }
 
 void
-onnx_qlinear_product (Onnx *o)
+onnx_qlinear_product (Lower *o)
 {
-  OnnxValue *factors[2] = { real_input (o, 0, 1), real_input (o, 3, 1) };
-  onnx_set_value (o, 0, quantised (o, onnx_call (o, "MatMul", factors, 2, NULL, 0), 6));
+  LowerValue *factors[2] = { real_input (o, 0, 1), real_input (o, 3, 1) };
+  lower_set_value (o, 0, quantised (o, lower_call (o, "MatMul", factors, 2, NULL, 0), 6));
 }
 
 void
-onnx_qlinear_softmax (Onnx *o)
+onnx_qlinear_softmax (Lower *o)
 {
-  const OnnxAttribute axis = { .name = "axis", .i = onnx_attr_int (o, "axis", -1) };
-  OnnxValue *x = real_input (o, 0, 1);
+  const LowerAttribute axis = { .name = "axis", .i = lower_attr_int (o, "axis", -1) };
+  LowerValue *x = real_input (o, 0, 1);
   if (o->error != NULL)
     return;
-  const guint along = onnx_norm_axis (o, axis.i, x->rank);
-  if (o->error == NULL && (onnx_attr_int (o, "opset", 13) < 13) != (o->file->opset < 13) && along + 1 != x->rank) {
-    onnx_fail (o, SL_ERROR_UNSUPPORTED, "attribute opset is %" G_GINT64_FORMAT " along dimension %u of %u; expected the last one",
-               onnx_attr_int (o, "opset", 13), along, x->rank);
+  const guint along = lower_norm_axis (o, axis.i, x->rank);
+  if (o->error == NULL && (lower_attr_int (o, "opset", 13) < 13) != (o->opset < 13) && along + 1 != x->rank) {
+    lower_fail (o, SL_ERROR_UNSUPPORTED, "attribute opset is %" G_GINT64_FORMAT " along dimension %u of %u; expected the last one",
+                lower_attr_int (o, "opset", 13), along, x->rank);
     return;
   }
-  onnx_set_value (o, 0, quantised (o, onnx_call (o, "Softmax", &x, 1, &axis, 1), 3));
+  lower_set_value (o, 0, quantised (o, lower_call (o, "Softmax", &x, 1, &axis, 1), 3));
 }

@@ -6,7 +6,6 @@
  */
 #include <string.h>
 
-#include "models/onnx/build.h"
 #include "models/onnx/ops.h"
 
 #define MAX_TRIPS 1024
@@ -16,90 +15,90 @@
 
 /* A boolean that is known: 0 or 1, else -1. */
 static gint
-known_bool (Onnx *o, OnnxValue *value)
+known_bool (Lower *o, LowerValue *value)
 {
   gsize n = 0;
-  const guint8 *data = onnx_data (o, value, &n);
-  return data == NULL || onnx_dtype (o, value) != SL_DTYPE_BOOL || n != 1 ? -1 : data[0] != 0;
+  const guint8 *data = lower_data (o, value, &n);
+  return data == NULL || lower_dtype (o, value) != SL_DTYPE_BOOL || n != 1 ? -1 : data[0] != 0;
 }
 
 /* (nullable): @yes where the picture fulfils @condition, else @no. */
-static OnnxValue *
-chosen (Onnx *o, OnnxValue *condition, OnnxValue *yes, OnnxValue *no, guint i)
+static LowerValue *
+chosen (Lower *o, LowerValue *condition, LowerValue *yes, LowerValue *no, guint i)
 {
   if (o->error != NULL || yes == no)
     return yes;
-  const gboolean same = !yes->empty && !no->empty && yes->rank == no->rank && onnx_dtype (o, yes) == onnx_dtype (o, no)
+  const gboolean same = !yes->empty && !no->empty && yes->rank == no->rank && lower_dtype (o, yes) == lower_dtype (o, no)
                         && (yes->rank == 0 || memcmp (yes->dims, no->dims, yes->rank * sizeof yes->dims[0]) == 0);
   if (!same) {
-    onnx_fail (
+    lower_fail (
       o, SL_ERROR_UNSUPPORTED,
       "the picture decides about output %u, whose two values have other shapes or types, or are no tensors; expected the same: export the "
       "model so that both have",
       i);
     return NULL;
   }
-  if (onnx_elements (condition) != 1 || onnx_dtype (o, condition) != SL_DTYPE_BOOL) {
-    onnx_fail (o, SL_ERROR_FORMAT, "its condition is %s with %" G_GSIZE_FORMAT " elements; expected one truth value",
-               sl_dtype_name (onnx_dtype (o, condition)), onnx_elements (condition));
+  if (lower_elements (condition) != 1 || lower_dtype (o, condition) != SL_DTYPE_BOOL) {
+    lower_fail (o, SL_ERROR_FORMAT, "its condition is %s with %" G_GSIZE_FORMAT " elements; expected one truth value",
+                sl_dtype_name (lower_dtype (o, condition)), lower_elements (condition));
     return NULL;
   }
-  OnnxValue *one = onnx_value_new (o, onnx_reshape (o, onnx_plain (o, condition), NULL, 0), FALSE);
-  return onnx_call (o, "Where", (OnnxValue *[]){ one, yes, no }, 3, NULL, 0);
+  LowerValue *one = lower_value_new (o, lower_reshape (o, lower_plain (o, condition), NULL, 0), FALSE);
+  return lower_call (o, "Where", (LowerValue *[]){ one, yes, no }, 3, NULL, 0);
 }
 
 /* Both branches, of which the picture takes one. */
 static void
-choose_branch (Onnx *o, OnnxValue *condition)
+choose_branch (Lower *o, LowerValue *condition)
 {
-  OnnxValue *yes[MAX_OUTPUTS], *no[MAX_OUTPUTS];
-  const OnnxAttribute *then_branch = onnx_attribute (o, "then_branch"), *else_branch = onnx_attribute (o, "else_branch");
+  LowerValue *yes[MAX_OUTPUTS], *no[MAX_OUTPUTS];
+  const LowerAttribute *then_branch = lower_attribute (o, "then_branch"), *else_branch = lower_attribute (o, "else_branch");
   const guint n = o->node->n_outputs;
   if (then_branch == NULL || then_branch->graph == NULL || else_branch == NULL || else_branch->graph == NULL || n > MAX_OUTPUTS) {
-    onnx_fail (o, SL_ERROR_FORMAT, "it has no graph for its condition, or more than %d outputs", MAX_OUTPUTS);
+    lower_fail (o, SL_ERROR_FORMAT, "it has no graph for its condition, or more than %d outputs", MAX_OUTPUTS);
     return;
   }
   if (!onnx_run_inner (o, then_branch->graph, NULL, 0, yes, n) || !onnx_run_inner (o, else_branch->graph, NULL, 0, no, n))
     return;
   for (guint i = 0; i < n; i++)
-    onnx_set_value (o, i, chosen (o, condition, yes[i], no[i], i));
+    lower_set_value (o, i, chosen (o, condition, yes[i], no[i], i));
 }
 
 void
-onnx_if (Onnx *o)
+onnx_if (Lower *o)
 {
-  OnnxValue *outputs[MAX_OUTPUTS];
-  OnnxValue *value = onnx_required (o, 0);
+  LowerValue *outputs[MAX_OUTPUTS];
+  LowerValue *value = lower_required (o, 0);
   const gint condition = known_bool (o, value);
-  const OnnxAttribute *branch = onnx_attribute (o, condition == 1 ? "then_branch" : "else_branch");
+  const LowerAttribute *branch = lower_attribute (o, condition == 1 ? "then_branch" : "else_branch");
   if (condition < 0)
     choose_branch (o, value);
   else if (branch == NULL || branch->graph == NULL || o->node->n_outputs > MAX_OUTPUTS)
-    onnx_fail (o, SL_ERROR_FORMAT, "it has no graph for its condition, or more than %d outputs", MAX_OUTPUTS);
+    lower_fail (o, SL_ERROR_FORMAT, "it has no graph for its condition, or more than %d outputs", MAX_OUTPUTS);
   else if (onnx_run_inner (o, branch->graph, NULL, 0, outputs, o->node->n_outputs))
     for (guint i = 0; i < o->node->n_outputs; i++)
-      onnx_set_value (o, i, outputs[i]);
+      lower_set_value (o, i, outputs[i]);
 }
 
 /* What the iterations gave for one scan output, one behind the other along a new first dimension. */
-static OnnxValue *
-join_scans (Onnx *o, const GArray *parts)
+static LowerValue *
+join_scans (Lower *o, const GArray *parts)
 {
   const SlOpParams params = { .concat = { .axis = 0 } };
   g_autoptr (GArray) tensors = g_array_new (FALSE, FALSE, sizeof (gint32));
   if (parts->len == 0) {
-    onnx_fail (o, SL_ERROR_UNSUPPORTED, "a scan output of no iterations is not supported");
+    lower_fail (o, SL_ERROR_UNSUPPORTED, "a scan output of no iterations is not supported");
     return NULL;
   }
   for (guint i = 0; i < parts->len && o->error == NULL; i++) {
-    const OnnxValue *value = g_array_index (parts, OnnxValue *, i);
+    const LowerValue *value = g_array_index (parts, LowerValue *, i);
     gint32 dims[SL_MAX_RANK + 1] = { 1 };
     if (value->rank + 1 > SL_MAX_RANK) {
-      onnx_fail (o, SL_ERROR_LIMIT, "a scan output of %u dimensions; at most %d are supported", value->rank + 1, SL_MAX_RANK);
+      lower_fail (o, SL_ERROR_LIMIT, "a scan output of %u dimensions; at most %d are supported", value->rank + 1, SL_MAX_RANK);
       return NULL;
     }
     memcpy (dims + 1, value->dims, value->rank * sizeof dims[0]);
-    const gint32 row = onnx_reshape (o, onnx_plain (o, g_array_index (parts, OnnxValue *, i)), dims, value->rank + 1);
+    const gint32 row = lower_reshape (o, lower_plain (o, g_array_index (parts, LowerValue *, i)), dims, value->rank + 1);
     g_array_append_val (tensors, row);
   }
   while (tensors->len > 1 && o->error == NULL) { /* as many at once as an operator takes */
@@ -107,12 +106,12 @@ join_scans (Onnx *o, const GArray *parts)
     for (guint i = 0; i < tensors->len && o->error == NULL; i += SL_MAX_OPERANDS) {
       const gint32 *inputs = &g_array_index (tensors, gint32, i);
       const guint few = MIN (tensors->len - i, SL_MAX_OPERANDS);
-      const gint32 all = few == 1 ? inputs[0] : onnx_emit (o, SL_OP_CONCATENATION, inputs, few, &params, onnx_tensor_type (o, inputs[0]));
+      const gint32 all = few == 1 ? inputs[0] : lower_emit (o, SL_OP_CONCATENATION, inputs, few, &params, lower_tensor_type (o, inputs[0]));
       g_array_index (tensors, gint32, n++) = all;
     }
     g_array_set_size (tensors, n);
   }
-  return o->error == NULL ? onnx_value_new (o, g_array_index (tensors, gint32, 0), FALSE) : NULL;
+  return o->error == NULL ? lower_value_new (o, g_array_index (tensors, gint32, 0), FALSE) : NULL;
 }
 
 /**
@@ -125,28 +124,28 @@ typedef struct
 {
   const OnnxGraph *body;
   guint carried, n_outputs;
-  OnnxValue *state[MAX_OUTPUTS], *outputs[MAX_OUTPUTS], *running;
+  LowerValue *state[MAX_OUTPUTS], *outputs[MAX_OUTPUTS], *running;
   GPtrArray *parts;
 } Loop;
 
-static OnnxValue *
-truth (Onnx *o, gboolean holds)
+static LowerValue *
+truth (Lower *o, gboolean holds)
 {
   const guint8 value = holds ? 1 : 0;
-  return onnx_value_new (o, onnx_constant (o, SL_DTYPE_BOOL, 0, NULL, &value), FALSE);
+  return lower_value_new (o, lower_constant (o, SL_DTYPE_BOOL, 0, NULL, &value), FALSE);
 }
 
 /* Zeros like @value, which trips that do not count give. */
-static OnnxValue *
-zeros_like (Onnx *o, OnnxValue *value)
+static LowerValue *
+zeros_like (Lower *o, LowerValue *value)
 {
-  const gint32 tensor = onnx_plain (o, value);
-  return onnx_value_new (o, onnx_emit (o, SL_OP_ZEROS_LIKE, &tensor, 1, NULL, onnx_tensor_type (o, tensor)), FALSE);
+  const gint32 tensor = lower_plain (o, value);
+  return lower_value_new (o, lower_emit (o, SL_OP_ZEROS_LIKE, &tensor, 1, NULL, lower_tensor_type (o, tensor)), FALSE);
 }
 
 /* A trip that may not count changes nothing then. */
 static void
-keep_state (Onnx *o, Loop *l)
+keep_state (Lower *o, Loop *l)
 {
   for (guint i = 0; i < l->carried && l->running != NULL; i++)
     l->outputs[1 + i] = chosen (o, l->running, l->outputs[1 + i], l->state[2 + i], i);
@@ -156,17 +155,17 @@ keep_state (Onnx *o, Loop *l)
 }
 
 /* Goes on while both hold. */
-static OnnxValue *
-both (Onnx *o, OnnxValue *a, OnnxValue *b)
+static LowerValue *
+both (Lower *o, LowerValue *a, LowerValue *b)
 {
-  return a == NULL ? b : onnx_call (o, "And", (OnnxValue *[]){ a, b }, 2, NULL, 0);
+  return a == NULL ? b : lower_call (o, "And", (LowerValue *[]){ a, b }, 2, NULL, 0);
 }
 
 /* One trip; returns whether to go on: 1, 0, or -1 where the picture decides. */
 static gint
-run_trip (Onnx *o, Loop *l, gint32 trip)
+run_trip (Lower *o, Loop *l, gint32 trip)
 {
-  l->state[0] = onnx_value_new (o, onnx_int_scalar (o, trip), FALSE);
+  l->state[0] = lower_value_new (o, lower_int_scalar (o, trip), FALSE);
   l->state[1] = truth (o, TRUE);
   if (!onnx_run_inner (o, l->body, l->state, l->carried + 2, l->outputs, l->n_outputs))
     return 0;
@@ -183,72 +182,72 @@ run_trip (Onnx *o, Loop *l, gint32 trip)
 }
 
 static gboolean
-refuse_trips (Onnx *o, gint go, gint32 trip, gint32 trips, gboolean counted)
+refuse_trips (Lower *o, gint go, gint32 trip, gint32 trips, gboolean counted)
 {
   if (go < 0 && trips > MAX_KEPT_TRIPS)
-    onnx_fail (
+    lower_fail (
       o, SL_ERROR_UNSUPPORTED,
       "the number of its iterations depends on the picture; expected a constant trip count of at most %d beside its condition: the "
       "work of a frame must be bounded",
       MAX_KEPT_TRIPS);
   else if (trip >= MAX_TRIPS)
-    onnx_fail (o, SL_ERROR_UNSUPPORTED, "the number of its iterations %s; at most %d that follow from constants and shapes are supported",
-               counted ? "is too high" : "has no end", MAX_TRIPS);
+    lower_fail (o, SL_ERROR_UNSUPPORTED, "the number of its iterations %s; at most %d that follow from constants and shapes are supported",
+                counted ? "is too high" : "has no end", MAX_TRIPS);
   return o->error != NULL;
 }
 
 /* The trip count, input 0; more than are supported where none is stated. */
 static gint32
-trip_count (Onnx *o, gboolean *counted)
+trip_count (Lower *o, gboolean *counted)
 {
   gint32 trips = MAX_TRIPS + 1;
   gsize elements = 0;
   guint n = 0;
-  OnnxValue *count = onnx_input (o, 0);
-  if (o->error == NULL && count != NULL && onnx_data (o, count, &elements) == NULL)
-    onnx_fail (
+  LowerValue *count = lower_input (o, 0);
+  if (o->error == NULL && count != NULL && lower_data (o, count, &elements) == NULL)
+    lower_fail (
       o, SL_ERROR_UNSUPPORTED,
       "the trip count, input 0, depends on the picture; expected a constant: the work of a frame must be bounded. Export the model with the "
       "greatest count, of at most %d, and a condition that ends it",
       MAX_KEPT_TRIPS);
-  *counted = onnx_input_ints (o, 0, "trip count", &trips, 1, &n);
+  *counted = lower_input_ints (o, 0, "trip count", &trips, 1, &n);
   return trips;
 }
 
 void
-onnx_loop (Onnx *o)
+onnx_loop (Lower *o)
 {
-  const OnnxAttribute *body = onnx_attribute (o, "body");
+  const LowerAttribute *body = lower_attribute (o, "body");
   const guint carried = o->node->n_inputs > 2 ? o->node->n_inputs - 2 : 0;
   gboolean counted;
   Loop l = { .carried = carried };
   if (body == NULL || body->graph == NULL || carried + 2 > MAX_OUTPUTS || body->graph->outputs->len > MAX_OUTPUTS
       || body->graph->outputs->len < carried + 1 || o->node->n_outputs + 1 > body->graph->outputs->len) {
-    onnx_fail (o, SL_ERROR_FORMAT, "its body does not fit its inputs and outputs");
+    lower_fail (o, SL_ERROR_FORMAT, "its body does not fit its inputs and outputs");
     return;
   }
   if (o->error != NULL || onnx_loop_of_objects (o, body->graph))
     return;
   const gint32 trips = trip_count (o, &counted);
-  OnnxValue *condition = onnx_input (o, 1);
+  LowerValue *condition = lower_input (o, 1);
   gint go = condition != NULL ? known_bool (o, condition) : 1;
   l.body = body->graph;
   l.n_outputs = body->graph->outputs->len;
   l.running = go < 0 ? condition : NULL;
   g_autoptr (GPtrArray) parts = g_ptr_array_new_with_free_func ((GDestroyNotify) g_array_unref);
   for (guint i = 1 + carried; i < l.n_outputs; i++)
-    g_ptr_array_add (parts, g_array_new (FALSE, FALSE, sizeof (OnnxValue *)));
+    g_ptr_array_add (parts, g_array_new (FALSE, FALSE, sizeof (LowerValue *)));
   l.parts = parts;
   for (guint i = 0; i < carried; i++)
-    l.state[i + 2] = onnx_required (o, i + 2);
+    l.state[i + 2] = lower_required (o, i + 2);
   for (gint32 trip = 0; o->error == NULL && trip < trips && go != 0; trip++) {
     if (refuse_trips (o, go, trip, trips, counted))
       return;
     go = run_trip (o, &l, trip);
   }
   for (guint i = 0; i < o->node->n_outputs && o->error == NULL; i++)
-    if (onnx_has_output (o, i))
-      onnx_set_value (o, i, i < carried ? l.state[i + 2] : join_scans (o, parts->pdata[i - carried]));
+    if (lower_has_output (o, i))
+      lower_set_value (o, i, i < carried ? l.state[i + 2] : join_scans (o, parts->pdata[i - carried]));
 }
 
 /** Scan: @along, @back: by sequence that it reads or writes: its dimension, and whether it goes from the end to the begin */
@@ -258,47 +257,47 @@ typedef struct
   gint32 steps;
   guint along[2][MAX_OUTPUTS];
   gboolean back[2][MAX_OUTPUTS];
-  OnnxValue *sequences[MAX_OUTPUTS];
+  LowerValue *sequences[MAX_OUTPUTS];
 } Scan;
 
 static void
-read_ways (Onnx *o, Scan *s, guint which, const char *axes, const char *directions, guint n)
+read_ways (Lower *o, Scan *s, guint which, const char *axes, const char *directions, guint n)
 {
   gint32 list[MAX_OUTPUTS] = { 0 }, ways[MAX_OUTPUTS] = { 0 };
   guint n_axes = 0, n_ways = 0;
-  onnx_attr_ints (o, axes, list, MAX_OUTPUTS, &n_axes);
-  onnx_attr_ints (o, directions, ways, MAX_OUTPUTS, &n_ways);
+  lower_attr_ints (o, axes, list, MAX_OUTPUTS, &n_axes);
+  lower_attr_ints (o, directions, ways, MAX_OUTPUTS, &n_ways);
   if (o->error == NULL && ((n_axes != 0 && n_axes != n) || (n_ways != 0 && n_ways != n)))
-    onnx_fail (o, SL_ERROR_FORMAT, "attributes %s and %s have %u and %u numbers; expected %u", axes, directions, n_axes, n_ways, n);
+    lower_fail (o, SL_ERROR_FORMAT, "attributes %s and %s have %u and %u numbers; expected %u", axes, directions, n_axes, n_ways, n);
   for (guint i = 0; i < n && o->error == NULL; i++) {
     if (which == 0)
-      s->along[0][i] = onnx_norm_axis (o, list[i], s->sequences[i]->rank);
+      s->along[0][i] = lower_norm_axis (o, list[i], s->sequences[i]->rank);
     else
       s->along[1][i] = (guint) MAX (list[i], 0);
     if (which == 1 && list[i] < 0)
-      onnx_fail (o, SL_ERROR_UNSUPPORTED, "attribute %s has %d; expected a dimension counted from 0", axes, list[i]);
+      lower_fail (o, SL_ERROR_UNSUPPORTED, "attribute %s has %d; expected a dimension counted from 0", axes, list[i]);
     s->back[which][i] = ways[i] != 0;
   }
 }
 
 static gboolean
-read_scan (Onnx *o, Scan *s, const OnnxGraph *body)
+read_scan (Lower *o, Scan *s, const OnnxGraph *body)
 {
-  const gint64 reads = onnx_attr_int (o, "num_scan_inputs", 0);
+  const gint64 reads = lower_attr_int (o, "num_scan_inputs", 0);
   const guint n = o->node->n_inputs;
-  if (o->file->opset < 9)
-    onnx_fail (o, SL_ERROR_UNSUPPORTED, "Scan of opset %" G_GINT64_FORMAT " is not supported; expected 9 or newer", o->file->opset);
+  if (o->opset < 9)
+    lower_fail (o, SL_ERROR_UNSUPPORTED, "Scan of opset %" G_GINT64_FORMAT " is not supported; expected 9 or newer", o->opset);
   else if (reads < 1 || reads > n || n > MAX_OUTPUTS || body->outputs->len > MAX_OUTPUTS || body->outputs->len < n - (guint) reads
            || o->node->n_outputs > body->outputs->len)
-    onnx_fail (o, SL_ERROR_FORMAT, "its body does not fit its %u inputs, of which %" G_GINT64_FORMAT " are sequences, and its outputs", n,
-               reads);
+    lower_fail (o, SL_ERROR_FORMAT, "its body does not fit its %u inputs, of which %" G_GINT64_FORMAT " are sequences, and its outputs", n,
+                reads);
   if (o->error != NULL)
     return FALSE;
   s->reads = (guint) reads;
   s->states = n - s->reads;
   s->writes = body->outputs->len - s->states;
   for (guint i = 0; i < s->reads; i++)
-    s->sequences[i] = onnx_required (o, s->states + i);
+    s->sequences[i] = lower_required (o, s->states + i);
   if (o->error == NULL)
     read_ways (o, s, 0, "scan_input_axes", "scan_input_directions", s->reads);
   read_ways (o, s, 1, "scan_output_axes", "scan_output_directions", s->writes);
@@ -306,63 +305,63 @@ read_scan (Onnx *o, Scan *s, const OnnxGraph *body)
     const gint32 steps = s->sequences[i]->dims[s->along[0][i]];
     s->steps = i == 0 ? steps : s->steps;
     if (steps != s->steps || steps < 1 || steps > MAX_TRIPS)
-      onnx_fail (o, SL_ERROR_SHAPE, "sequence %u has %d elements, the first one %d; expected as many, 1 to %d", i, steps, s->steps,
-                 MAX_TRIPS);
+      lower_fail (o, SL_ERROR_SHAPE, "sequence %u has %d elements, the first one %d; expected as many, 1 to %d", i, steps, s->steps,
+                  MAX_TRIPS);
   }
   return o->error == NULL;
 }
 
 /* Element @at of a sequence, without its dimension. */
-static OnnxValue *
-element_of (Onnx *o, const Scan *s, guint i, gint32 at)
+static LowerValue *
+element_of (Lower *o, const Scan *s, guint i, gint32 at)
 {
-  OnnxValue *x = s->sequences[i];
+  LowerValue *x = s->sequences[i];
   const guint axis = s->along[0][i];
-  const gint32 place = s->back[0][i] ? s->steps - 1 - at : at, cut = onnx_cut (o, onnx_plain (o, x), axis, place, place + 1);
+  const gint32 place = s->back[0][i] ? s->steps - 1 - at : at, cut = lower_cut (o, lower_plain (o, x), axis, place, place + 1);
   gint32 dims[SL_MAX_RANK];
   memcpy (dims, x->dims, sizeof dims);
   memmove (dims + axis, dims + axis + 1, (x->rank - 1 - axis) * sizeof dims[0]);
-  return onnx_value_new (o, onnx_reshape (o, cut, dims, x->rank - 1), FALSE);
+  return lower_value_new (o, lower_reshape (o, cut, dims, x->rank - 1), FALSE);
 }
 
 /* What the steps gave, along the dimension asked for. */
 static void
-set_written (Onnx *o, const Scan *s, guint i, GArray *parts)
+set_written (Lower *o, const Scan *s, guint i, GArray *parts)
 {
   gint32 order[SL_MAX_RANK];
   for (guint a = 0, b = parts->len; s->back[1][i] && a + 1 < b; a++) {
-    OnnxValue *other = g_array_index (parts, OnnxValue *, a);
-    g_array_index (parts, OnnxValue *, a) = g_array_index (parts, OnnxValue *, --b);
-    g_array_index (parts, OnnxValue *, b) = other;
+    LowerValue *other = g_array_index (parts, LowerValue *, a);
+    g_array_index (parts, LowerValue *, a) = g_array_index (parts, LowerValue *, --b);
+    g_array_index (parts, LowerValue *, b) = other;
   }
-  OnnxValue *all = join_scans (o, parts);
+  LowerValue *all = join_scans (o, parts);
   const guint axis = s->along[1][i];
   if (o->error == NULL && axis >= all->rank)
-    onnx_fail (o, SL_ERROR_FORMAT, "output %u is written along dimension %u of %u", s->states + i, axis, all->rank);
+    lower_fail (o, SL_ERROR_FORMAT, "output %u is written along dimension %u of %u", s->states + i, axis, all->rank);
   if (o->error != NULL)
     return;
   for (guint k = 0; k < all->rank; k++)
     order[k] = k < axis ? (gint32) k + 1 : k == axis ? 0 : (gint32) k;
-  onnx_set (o, s->states + i, onnx_transpose (o, onnx_plain (o, all), order), FALSE);
+  lower_set (o, s->states + i, lower_transpose (o, lower_plain (o, all), order), FALSE);
 }
 
 void
-onnx_scan (Onnx *o)
+onnx_scan (Lower *o)
 {
-  const OnnxAttribute *body = onnx_attribute (o, "body");
-  OnnxValue *state[MAX_OUTPUTS] = { NULL }, *outputs[MAX_OUTPUTS] = { NULL };
+  const LowerAttribute *body = lower_attribute (o, "body");
+  LowerValue *state[MAX_OUTPUTS] = { NULL }, *outputs[MAX_OUTPUTS] = { NULL };
   Scan s = { 0 };
   if (body == NULL || body->graph == NULL) {
-    onnx_fail (o, SL_ERROR_FORMAT, "it has no body");
+    lower_fail (o, SL_ERROR_FORMAT, "it has no body");
     return;
   }
   if (!read_scan (o, &s, body->graph))
     return;
   g_autoptr (GPtrArray) parts = g_ptr_array_new_with_free_func ((GDestroyNotify) g_array_unref);
   for (guint i = 0; i < s.writes; i++)
-    g_ptr_array_add (parts, g_array_new (FALSE, FALSE, sizeof (OnnxValue *)));
+    g_ptr_array_add (parts, g_array_new (FALSE, FALSE, sizeof (LowerValue *)));
   for (guint i = 0; i < s.states; i++)
-    state[i] = onnx_required (o, i);
+    state[i] = lower_required (o, i);
   for (gint32 step = 0; step < s.steps && o->error == NULL; step++) {
     for (guint i = 0; i < s.reads; i++)
       state[s.states + i] = element_of (o, &s, i, step);
@@ -373,29 +372,29 @@ onnx_scan (Onnx *o)
       g_array_append_val ((GArray *) parts->pdata[i], outputs[s.states + i]);
   }
   for (guint i = 0; i < o->node->n_outputs && o->error == NULL; i++)
-    if (onnx_has_output (o, i) && i < s.states)
-      onnx_set_value (o, i, state[i]);
-    else if (onnx_has_output (o, i))
+    if (lower_has_output (o, i) && i < s.states)
+      lower_set_value (o, i, state[i]);
+    else if (lower_has_output (o, i))
       set_written (o, &s, i - s.states, parts->pdata[i - s.states]);
 }
 
 /* Each item of the first sequence, with those of other sequences in the same place, and tensors as they are. */
 void
-onnx_sequence_map (Onnx *o)
+onnx_sequence_map (Lower *o)
 {
-  const OnnxAttribute *body = onnx_attribute (o, "body");
-  const OnnxValue *first = onnx_required (o, 0);
+  const LowerAttribute *body = lower_attribute (o, "body");
+  const LowerValue *first = lower_required (o, 0);
   const guint n_in = o->node->n_inputs, n_out = o->node->n_outputs;
-  OnnxValue *inputs[MAX_OUTPUTS], *outputs[MAX_OUTPUTS], *lists[MAX_OUTPUTS];
+  LowerValue *inputs[MAX_OUTPUTS], *outputs[MAX_OUTPUTS], *lists[MAX_OUTPUTS];
   if (o->error == NULL && (body == NULL || body->graph == NULL || !first->is_list || n_in > MAX_OUTPUTS || n_out > MAX_OUTPUTS))
-    onnx_fail (o, SL_ERROR_FORMAT, "it has no body, or its first input is no sequence");
+    lower_fail (o, SL_ERROR_FORMAT, "it has no body, or its first input is no sequence");
   for (guint i = 0; i < n_out; i++)
     lists[i] = o->error == NULL ? onnx_list_new (o, first->n_items) : NULL;
   for (guint at = 0; o->error == NULL && at < first->n_items; at++) {
     for (guint i = 0; i < n_in && o->error == NULL; i++) {
-      OnnxValue *value = onnx_required (o, i);
+      LowerValue *value = lower_required (o, i);
       if (o->error == NULL && value->is_list && value->n_items != first->n_items)
-        onnx_fail (o, SL_ERROR_SHAPE, "its sequences have %u and %u items; expected as many", first->n_items, value->n_items);
+        lower_fail (o, SL_ERROR_SHAPE, "its sequences have %u and %u items; expected as many", first->n_items, value->n_items);
       inputs[i] = o->error == NULL && value->is_list ? value->items[at] : value;
     }
     if (o->error == NULL && onnx_run_inner (o, body->graph, inputs, n_in, outputs, n_out))
@@ -403,32 +402,32 @@ onnx_sequence_map (Onnx *o)
         lists[i]->items[at] = outputs[i];
   }
   for (guint i = 0; i < n_out; i++)
-    onnx_set_value (o, i, lists[i]);
+    lower_set_value (o, i, lists[i]);
 }
 
 /* A value that may be there, which is known while loading. */
 void
-onnx_optional_of (Onnx *o)
+onnx_optional_of (Lower *o)
 {
-  OnnxValue *value = onnx_has_input (o, 0) ? onnx_input (o, 0) : onnx_value_empty (o, 0, NULL);
-  if (o->error == NULL && !onnx_has_input (o, 0))
+  LowerValue *value = lower_has_input (o, 0) ? lower_input (o, 0) : lower_value_empty (o, 0, NULL);
+  if (o->error == NULL && !lower_has_input (o, 0))
     value->is_missing = TRUE;
-  onnx_set_value (o, 0, value);
+  lower_set_value (o, 0, value);
 }
 
 void
-onnx_optional_has (Onnx *o)
+onnx_optional_has (Lower *o)
 {
-  const OnnxValue *value = onnx_input (o, 0);
+  const LowerValue *value = lower_input (o, 0);
   if (o->error == NULL)
-    onnx_set_value (o, 0, truth (o, value != NULL && !value->is_missing));
+    lower_set_value (o, 0, truth (o, value != NULL && !value->is_missing));
 }
 
 void
-onnx_optional_get (Onnx *o)
+onnx_optional_get (Lower *o)
 {
-  OnnxValue *value = onnx_required (o, 0);
+  LowerValue *value = lower_required (o, 0);
   if (o->error == NULL && value->is_missing)
-    onnx_fail (o, SL_ERROR_FORMAT, "its optional value is not there");
-  onnx_set_value (o, 0, value);
+    lower_fail (o, SL_ERROR_FORMAT, "its optional value is not there");
+  lower_set_value (o, 0, value);
 }

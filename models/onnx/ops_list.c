@@ -2,170 +2,169 @@
 /* Sequences of tensors: lists of names that are known while the model is loaded; nothing of them is left in the graph. */
 #include <string.h>
 
-#include "models/onnx/build.h"
 #include "models/onnx/ops.h"
 
-OnnxValue *
-onnx_list_new (Onnx *o, guint n)
+LowerValue *
+onnx_list_new (Lower *o, guint n)
 {
   if (o->error != NULL)
     return NULL;
-  o->copied += n * sizeof (OnnxValue *);
+  o->copied += n * sizeof (LowerValue *);
   if (n > SL_MAX_OPERANDS || o->copied > o->may_copy) {
-    onnx_fail (o, SL_ERROR_LIMIT, "a sequence of %u tensors; at most %d are supported, and fewer where a small file makes many", n,
-               SL_MAX_OPERANDS);
+    lower_fail (o, SL_ERROR_LIMIT, "a sequence of %u tensors; at most %d are supported, and fewer where a small file makes many", n,
+                SL_MAX_OPERANDS);
     return NULL;
   }
-  OnnxValue *list = onnx_value_empty (o, 0, NULL);
+  LowerValue *list = lower_value_empty (o, 0, NULL);
   list->is_list = TRUE;
   list->n_items = n;
-  list->items = sl_arena_alloc (o->file->arena, MAX (n, 1) * sizeof (OnnxValue *));
+  list->items = sl_arena_alloc (o->scratch, MAX (n, 1) * sizeof (LowerValue *));
   return list;
 }
 
 /* (nullable): the sequence that is the first input. */
-static const OnnxValue *
-first_list (Onnx *o)
+static const LowerValue *
+first_list (Lower *o)
 {
-  const OnnxValue *list = onnx_required (o, 0);
+  const LowerValue *list = lower_required (o, 0);
   if (o->error == NULL && !list->is_list)
-    onnx_fail (o, SL_ERROR_FORMAT, "input 0 is a tensor; expected a sequence");
+    lower_fail (o, SL_ERROR_FORMAT, "input 0 is a tensor; expected a sequence");
   return o->error == NULL ? list : NULL;
 }
 
 /* (nullable): input @i, which is one of a sequence's tensors. */
-static OnnxValue *
-item_input (Onnx *o, guint i)
+static LowerValue *
+item_input (Lower *o, guint i)
 {
-  OnnxValue *value = onnx_required (o, i);
+  LowerValue *value = lower_required (o, i);
   if (o->error == NULL && value->is_list)
-    onnx_fail (o, SL_ERROR_UNSUPPORTED, "input %u is a sequence; expected a tensor", i);
+    lower_fail (o, SL_ERROR_UNSUPPORTED, "input %u is a sequence; expected a tensor", i);
   return o->error == NULL ? value : NULL;
 }
 
 /* A place in a sequence of @n, counted from the end when negative; the last where none is stated. */
 static guint
-place_input (Onnx *o, guint i, guint n, guint last)
+place_input (Lower *o, guint i, guint n, guint last)
 {
   gint32 place = 0;
   guint stated = 0;
-  onnx_input_ints (o, i, "position", &place, 1, &stated);
+  lower_input_ints (o, i, "position", &place, 1, &stated);
   const gint64 at = stated == 0 ? last : place < 0 ? (gint64) place + n : place;
   if (o->error == NULL && (at < 0 || at > last))
-    onnx_fail (o, SL_ERROR_FORMAT, "position %d is outside a sequence of %u", place, n);
+    lower_fail (o, SL_ERROR_FORMAT, "position %d is outside a sequence of %u", place, n);
   return o->error == NULL ? (guint) at : 0;
 }
 
 void
-onnx_sequence_construct (Onnx *o)
+onnx_sequence_construct (Lower *o)
 {
-  OnnxValue *list = onnx_list_new (o, o->node->n_inputs);
+  LowerValue *list = onnx_list_new (o, o->node->n_inputs);
   for (guint i = 0; i < o->node->n_inputs && o->error == NULL; i++)
     list->items[i] = item_input (o, i);
-  onnx_set_value (o, 0, list);
+  lower_set_value (o, 0, list);
 }
 
 void
-onnx_sequence_empty (Onnx *o)
+onnx_sequence_empty (Lower *o)
 {
-  onnx_set_value (o, 0, onnx_list_new (o, 0));
+  lower_set_value (o, 0, onnx_list_new (o, 0));
 }
 
 void
-onnx_sequence_insert (Onnx *o)
+onnx_sequence_insert (Lower *o)
 {
-  const OnnxValue *from = first_list (o);
-  OnnxValue *item = item_input (o, 1), *list = onnx_list_new (o, from != NULL ? from->n_items + 1 : 0);
+  const LowerValue *from = first_list (o);
+  LowerValue *item = item_input (o, 1), *list = onnx_list_new (o, from != NULL ? from->n_items + 1 : 0);
   const guint at = o->error == NULL ? place_input (o, 2, from->n_items, from->n_items) : 0;
   if (o->error != NULL)
     return;
   memcpy (list->items, from->items, at * sizeof list->items[0]);
   memcpy (list->items + at + 1, from->items + at, (from->n_items - at) * sizeof list->items[0]);
   list->items[at] = item;
-  onnx_set_value (o, 0, list);
+  lower_set_value (o, 0, list);
 }
 
 /* (nullable): the place of an item that there is, and its sequence. */
-static const OnnxValue *
-list_and_place (Onnx *o, guint *at)
+static const LowerValue *
+list_and_place (Lower *o, guint *at)
 {
-  const OnnxValue *list = first_list (o);
+  const LowerValue *list = first_list (o);
   if (list != NULL && list->n_items == 0)
-    onnx_fail (o, SL_ERROR_FORMAT, "its sequence is empty");
+    lower_fail (o, SL_ERROR_FORMAT, "its sequence is empty");
   *at = o->error == NULL ? place_input (o, 1, list->n_items, list->n_items - 1) : 0;
   return o->error == NULL ? list : NULL;
 }
 
 void
-onnx_sequence_erase (Onnx *o)
+onnx_sequence_erase (Lower *o)
 {
   guint at = 0;
-  const OnnxValue *from = list_and_place (o, &at);
-  OnnxValue *list = onnx_list_new (o, from != NULL ? from->n_items - 1 : 0);
+  const LowerValue *from = list_and_place (o, &at);
+  LowerValue *list = onnx_list_new (o, from != NULL ? from->n_items - 1 : 0);
   if (o->error != NULL)
     return;
   memcpy (list->items, from->items, at * sizeof list->items[0]);
   memcpy (list->items + at, from->items + at + 1, (from->n_items - at - 1) * sizeof list->items[0]);
-  onnx_set_value (o, 0, list);
+  lower_set_value (o, 0, list);
 }
 
 void
-onnx_sequence_at (Onnx *o)
+onnx_sequence_at (Lower *o)
 {
   guint at = 0;
-  onnx_required (o, 1);
-  const OnnxValue *list = list_and_place (o, &at);
+  lower_required (o, 1);
+  const LowerValue *list = list_and_place (o, &at);
   if (list != NULL)
-    onnx_set_value (o, 0, list->items[at]);
+    lower_set_value (o, 0, list->items[at]);
 }
 
 void
-onnx_sequence_length (Onnx *o)
+onnx_sequence_length (Lower *o)
 {
-  const OnnxValue *list = first_list (o);
+  const LowerValue *list = first_list (o);
   if (list != NULL)
-    onnx_set (o, 0, onnx_int_scalar (o, (gint32) list->n_items), FALSE);
+    lower_set (o, 0, lower_int_scalar (o, (gint32) list->n_items), FALSE);
 }
 
 /* Along a dimension, or a new one. */
 void
-onnx_concat_from_sequence (Onnx *o)
+onnx_concat_from_sequence (Lower *o)
 {
-  const OnnxValue *list = first_list (o);
-  const gboolean fresh = onnx_attr_int (o, "new_axis", 0) != 0;
+  const LowerValue *list = first_list (o);
+  const gboolean fresh = lower_attr_int (o, "new_axis", 0) != 0;
   gint32 inputs[SL_MAX_OPERANDS];
   if (list == NULL)
     return;
-  if (list->n_items == 0 || onnx_attribute (o, "axis") == NULL) {
-    onnx_fail (o, SL_ERROR_FORMAT, "a sequence of %u tensors, and %s attribute axis; expected at least 1 and one", list->n_items,
-               onnx_attribute (o, "axis") != NULL ? "an" : "no");
+  if (list->n_items == 0 || lower_attribute (o, "axis") == NULL) {
+    lower_fail (o, SL_ERROR_FORMAT, "a sequence of %u tensors, and %s attribute axis; expected at least 1 and one", list->n_items,
+                lower_attribute (o, "axis") != NULL ? "an" : "no");
     return;
   }
   const guint rank = list->items[0]->rank + (fresh ? 1 : 0);
-  const gint32 axis = (gint32) onnx_norm_axis (o, onnx_attr_int (o, "axis", 0), rank);
+  const gint32 axis = (gint32) lower_norm_axis (o, lower_attr_int (o, "axis", 0), rank);
   for (guint i = 0; i < list->n_items; i++)
-    inputs[i] = onnx_plain (o, list->items[i]);
+    inputs[i] = lower_plain (o, list->items[i]);
   SlOpParams params = { .concat = { .axis = axis } };
   if (fresh)
     params = (SlOpParams){ .axis = { .axis = axis, .count = (gint32) list->n_items } };
   const SlOpType op = fresh ? SL_OP_PACK : SL_OP_CONCATENATION;
-  onnx_set (o, 0, onnx_emit (o, op, inputs, list->n_items, &params, onnx_tensor_type (o, inputs[0])), FALSE);
+  lower_set (o, 0, lower_emit (o, op, inputs, list->n_items, &params, lower_tensor_type (o, inputs[0])), FALSE);
 }
 
 /* Parts of one size, the last with the remainder, or of stated sizes; of one element, whose dimension may go, where nothing is stated. */
 void
-onnx_split_to_sequence (Onnx *o)
+onnx_split_to_sequence (Lower *o)
 {
-  OnnxValue *x = item_input (o, 0), *split = onnx_input (o, 1);
+  LowerValue *x = item_input (o, 0), *split = lower_input (o, 1);
   gint32 sizes[SL_MAX_OPERANDS] = { 1 }, at = 0;
   guint n = 0;
   gboolean last = FALSE;
-  onnx_input_ints (o, 1, "split", sizes, SL_MAX_OPERANDS, &n);
-  const gint32 input = onnx_any (o, x, &last);
+  lower_input_ints (o, 1, "split", sizes, SL_MAX_OPERANDS, &n);
+  const gint32 input = lower_any (o, x, &last);
   if (o->error != NULL)
     return;
-  const guint axis = onnx_norm_axis (o, onnx_attr_int (o, "axis", 0), x->rank);
-  const gboolean drops = split == NULL && onnx_attr_int (o, "keepdims", 1) == 0;
+  const guint axis = lower_norm_axis (o, lower_attr_int (o, "axis", 0), x->rank);
+  const gboolean drops = split == NULL && lower_attr_int (o, "keepdims", 1) == 0;
   const gint32 dim = o->error == NULL ? x->dims[axis] : 0;
   if (split == NULL || split->rank == 0) {
     const gint32 size = sizes[0];
@@ -173,23 +172,23 @@ onnx_split_to_sequence (Onnx *o)
     for (guint i = 0; i < MIN (n, SL_MAX_OPERANDS); i++)
       sizes[i] = MIN (size, dim - (gint32) i * size);
   }
-  OnnxValue *list = onnx_list_new (o, n);
+  LowerValue *list = onnx_list_new (o, n);
   for (guint i = 0; i < n && o->error == NULL; i++) {
     if (sizes[i] < 1 || sizes[i] > dim - at) {
-      onnx_fail (o, SL_ERROR_SHAPE, "part %u of %d elements does not fit a dimension of %d", i, sizes[i], dim);
+      lower_fail (o, SL_ERROR_SHAPE, "part %u of %d elements does not fit a dimension of %d", i, sizes[i], dim);
       return;
     }
-    const gint32 part = onnx_cut (o, input, onnx_axis (axis, x->rank, last), at, at + sizes[i]);
-    list->items[i] = onnx_value_new (o, part, last);
+    const gint32 part = lower_cut (o, input, lower_axis (axis, x->rank, last), at, at + sizes[i]);
+    list->items[i] = lower_value_new (o, part, last);
     at += sizes[i];
     if (drops && o->error == NULL) {
       gint32 dims[SL_MAX_RANK];
       memcpy (dims, x->dims, sizeof dims);
       memmove (dims + axis, dims + axis + 1, (x->rank - 1 - axis) * sizeof dims[0]);
-      list->items[i] = onnx_value_new (o, onnx_reshape (o, onnx_plain (o, list->items[i]), dims, x->rank - 1), FALSE);
+      list->items[i] = lower_value_new (o, lower_reshape (o, lower_plain (o, list->items[i]), dims, x->rank - 1), FALSE);
     }
   }
   if (o->error == NULL && at != dim)
-    onnx_fail (o, SL_ERROR_SHAPE, "its parts have %d elements of a dimension of %d", at, dim);
-  onnx_set_value (o, 0, list);
+    lower_fail (o, SL_ERROR_SHAPE, "its parts have %d elements of a dimension of %d", at, dim);
+  lower_set_value (o, 0, list);
 }

@@ -7,7 +7,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "models/onnx/build.h"
 #include "models/onnx/ops.h"
 
 /* Code or zero point @i; of @dtype uint8, int8 or int32. */
@@ -21,21 +20,21 @@ code_at (SlDtype dtype, const void *codes, gsize i)
 
 /* Reads scale input @at and zero point input @at + 1 (which may be omitted) for codes of @dtype; *@dtype without codes of its own is set. */
 static gboolean
-read_quant (Onnx *o, guint at, SlDtype *dtype, SlQuant *quant)
+read_quant (Lower *o, guint at, SlDtype *dtype, SlQuant *quant)
 {
   gsize n = 0, n_zero = 0;
-  OnnxValue *scales = onnx_required (o, at), *zeros = onnx_input (o, at + 1);
-  const gfloat *from = onnx_data (o, scales, &n);
-  const void *zero = zeros != NULL ? onnx_data (o, zeros, &n_zero) : NULL;
+  LowerValue *scales = lower_required (o, at), *zeros = lower_input (o, at + 1);
+  const gfloat *from = lower_data (o, scales, &n);
+  const void *zero = zeros != NULL ? lower_data (o, zeros, &n_zero) : NULL;
   if (o->error != NULL)
     return FALSE;
-  if (from == NULL || onnx_dtype (o, scales) != SL_DTYPE_F32 || (zeros != NULL && (zero == NULL || (n_zero != n && n_zero != 1)))) {
-    onnx_fail (o, SL_ERROR_UNSUPPORTED, "its scale and zero point, inputs %u and %u, must be constants of as many elements", at, at + 1);
+  if (from == NULL || lower_dtype (o, scales) != SL_DTYPE_F32 || (zeros != NULL && (zero == NULL || (n_zero != n && n_zero != 1)))) {
+    lower_fail (o, SL_ERROR_UNSUPPORTED, "its scale and zero point, inputs %u and %u, must be constants of as many elements", at, at + 1);
     return FALSE;
   }
-  const SlDtype type = zeros != NULL ? onnx_dtype (o, zeros) : *dtype != SL_DTYPE_INVALID ? *dtype : SL_DTYPE_U8;
+  const SlDtype type = zeros != NULL ? lower_dtype (o, zeros) : *dtype != SL_DTYPE_INVALID ? *dtype : SL_DTYPE_U8;
   if (zeros != NULL && type != SL_DTYPE_U8 && type != SL_DTYPE_I8 && type != SL_DTYPE_I32) {
-    onnx_fail (o, SL_ERROR_UNSUPPORTED, "its zero point is %s; expected uint8, int8 or int32", sl_dtype_name (type));
+    lower_fail (o, SL_ERROR_UNSUPPORTED, "its zero point is %s; expected uint8, int8 or int32", sl_dtype_name (type));
     return FALSE;
   }
   gfloat *scale = sl_arena_alloc (o->arena, n * sizeof scale[0]);
@@ -44,7 +43,7 @@ read_quant (Onnx *o, guint at, SlDtype *dtype, SlQuant *quant)
     const gsize k = n_zero == 1 ? 0 : i;
     scale[i] = from[i] == 0 ? FLT_MIN : from[i];
     if (!isfinite (scale[i]) || scale[i] < 0) {
-      onnx_fail (o, SL_ERROR_FORMAT, "scale %" G_GSIZE_FORMAT " is %g; expected a finite number above 0", i, (gdouble) scale[i]);
+      lower_fail (o, SL_ERROR_FORMAT, "scale %" G_GSIZE_FORMAT " is %g; expected a finite number above 0", i, (gdouble) scale[i]);
       return FALSE;
     }
     if (zero != NULL)
@@ -57,9 +56,9 @@ read_quant (Onnx *o, guint at, SlDtype *dtype, SlQuant *quant)
 
 /* int8 for uint8, moved by 128. */
 static void
-make_signed (Onnx *o, SlDtype *dtype, SlQuant *quant)
+make_signed (Lower *o, SlDtype *dtype, SlQuant *quant)
 {
-  if (!o->signed_codes || *dtype != SL_DTYPE_U8 || quant->count != 1)
+  if (!onnx_reader (o)->signed_codes || *dtype != SL_DTYPE_U8 || quant->count != 1)
     return;
   gint32 *zero = sl_arena_memdup (o->arena, quant->zero_point, sizeof zero[0]);
   zero[0] -= 128;
@@ -68,11 +67,11 @@ make_signed (Onnx *o, SlDtype *dtype, SlQuant *quant)
 }
 
 static gboolean
-check_codes (Onnx *o, SlDtype dtype)
+check_codes (Lower *o, SlDtype dtype)
 {
   if (dtype == SL_DTYPE_U8 || dtype == SL_DTYPE_I8)
     return TRUE;
-  onnx_fail (o, SL_ERROR_UNSUPPORTED, "its codes are %s; expected uint8 or int8", sl_dtype_name (dtype));
+  lower_fail (o, SL_ERROR_UNSUPPORTED, "its codes are %s; expected uint8 or int8", sl_dtype_name (dtype));
   return FALSE;
 }
 
@@ -85,11 +84,11 @@ code_within (gfloat value, gint32 lo, gint32 hi)
 
 /* Constants as codes: half to even, as the file's own runtime does it. */
 static gint32
-quantise_constant (Onnx *o, OnnxValue *x, SlDtype dtype, SlQuant quant)
+quantise_constant (Lower *o, LowerValue *x, SlDtype dtype, SlQuant quant)
 {
   gsize n = 0, inner = 1;
   gint32 lo = 0, hi = 0;
-  const gfloat *from = onnx_data (o, x, &n);
+  const gfloat *from = lower_data (o, x, &n);
   if (o->error != NULL)
     return -1;
   sl_dtype_range (dtype, &lo, &hi);
@@ -101,55 +100,55 @@ quantise_constant (Onnx *o, OnnxValue *x, SlDtype dtype, SlQuant quant)
     const gfloat code = rintf (from[i] / quant.scale[c]) + (gfloat) quant.zero_point[c];
     codes[i] = (guint8) code_within (code, lo, hi);
   }
-  const gint32 tensor = onnx_constant (o, dtype, x->rank, x->dims, codes);
-  onnx_change_tensor (o, tensor)->quant = quant;
+  const gint32 tensor = lower_constant (o, dtype, x->rank, x->dims, codes);
+  lower_change_tensor (o, tensor)->quant = quant;
   return tensor;
 }
 
 /* The dimension of scales of their own. */
 static gboolean
-find_axis (Onnx *o, const OnnxValue *x, SlQuant *quant)
+find_axis (Lower *o, const LowerValue *x, SlQuant *quant)
 {
   if (quant->count == 1)
     return TRUE;
-  const guint axis = onnx_norm_axis (o, onnx_attr_int (o, "axis", 1), x->rank);
+  const guint axis = lower_norm_axis (o, lower_attr_int (o, "axis", 1), x->rank);
   quant->axis = (gint) axis;
-  if (onnx_attr_int (o, "block_size", 0) != 0) {
-    onnx_fail (o, SL_ERROR_UNSUPPORTED, "attribute block_size is %" G_GINT64_FORMAT "; expected 0 where constants are quantised",
-               onnx_attr_int (o, "block_size", 0));
+  if (lower_attr_int (o, "block_size", 0) != 0) {
+    lower_fail (o, SL_ERROR_UNSUPPORTED, "attribute block_size is %" G_GINT64_FORMAT "; expected 0 where constants are quantised",
+                lower_attr_int (o, "block_size", 0));
     return FALSE;
   }
   if (o->error == NULL && quant->count == (guint) x->dims[axis])
     return TRUE;
-  onnx_fail (o, SL_ERROR_UNSUPPORTED, "%u scales along dimension %u of size %d; expected one, or one for each element of the dimension",
-             quant->count, axis, o->error == NULL ? x->dims[axis] : 0);
+  lower_fail (o, SL_ERROR_UNSUPPORTED, "%u scales along dimension %u of size %d; expected one, or one for each element of the dimension",
+              quant->count, axis, o->error == NULL ? x->dims[axis] : 0);
   return FALSE;
 }
 
 /* The type of codes that QuantizeLinear makes: stated, or that of the zero point; 0 where neither says it. */
 static guint
-code_type (Onnx *o)
+code_type (Lower *o)
 {
-  const OnnxValue *zero = onnx_input (o, 2);
-  const guint stated = (guint) MIN ((guint64) onnx_attr_int (o, "output_dtype", 0), 64);
+  const LowerValue *zero = lower_input (o, 2);
+  const guint stated = (guint) MIN ((guint64) lower_attr_int (o, "output_dtype", 0), 64);
   return stated != 0 || zero == NULL ? stated : zero->type;
 }
 
 /* Whether what is computed from the picture has scales that the core's quantised tensors have not: several, or computed ones. */
 static gboolean
-needs_reals (Onnx *o, OnnxValue *x)
+needs_reals (Lower *o, LowerValue *x)
 {
   gsize n = 0;
-  OnnxValue *scale = onnx_required (o, 1);
+  LowerValue *scale = lower_required (o, 1);
   if (o->error != NULL || x->empty || scale->empty)
     return FALSE;
-  return onnx_data (o, scale, &n) == NULL || (n > 1 && onnx_data (o, x, &n) == NULL);
+  return lower_data (o, scale, &n) == NULL || (n > 1 && lower_data (o, x, &n) == NULL);
 }
 
 void
-onnx_quantize_linear (Onnx *o)
+onnx_quantize_linear (Lower *o)
 {
-  OnnxValue *x = onnx_required (o, 0);
+  LowerValue *x = lower_required (o, 0);
   SlDtype dtype = SL_DTYPE_INVALID;
   SlQuant quant;
   gsize n = 0;
@@ -165,51 +164,51 @@ onnx_quantize_linear (Onnx *o)
     dtype = onnx_ir_type (stated);
   if (!read_quant (o, 1, &dtype, &quant) || !check_codes (o, dtype) || !find_axis (o, x, &quant))
     return;
-  if (onnx_data (o, x, &n) != NULL && onnx_dtype (o, x) == SL_DTYPE_F32) {
-    onnx_set (o, 0, quantise_constant (o, x, dtype, quant), FALSE);
+  if (lower_data (o, x, &n) != NULL && lower_dtype (o, x) == SL_DTYPE_F32) {
+    lower_set (o, 0, quantise_constant (o, x, dtype, quant), FALSE);
     return;
   }
   make_signed (o, &dtype, &quant);
-  const gint32 input = onnx_any (o, x, &last);
-  onnx_set (o, 0, onnx_settled (o, SL_OP_QUANTIZE, &input, 1, NULL, &(SlTensor){ .dtype = dtype, .quant = quant }), last);
+  const gint32 input = lower_any (o, x, &last);
+  lower_set (o, 0, lower_settled (o, SL_OP_QUANTIZE, &input, 1, NULL, &(SlTensor){ .dtype = dtype, .quant = quant }), last);
 }
 
 /* @tensor as codes of that quantisation. What the file says beside each use must agree with where they come from. */
 static gint32
-as_codes (Onnx *o, gint32 tensor, SlDtype dtype, SlQuant quant)
+as_codes (Lower *o, gint32 tensor, SlDtype dtype, SlQuant quant)
 {
-  SlTensor like = *onnx_t (o, tensor);
+  SlTensor like = *lower_t (o, tensor);
   if (o->error != NULL)
     return -1;
   if (like.quant.count == 0 && like.data == NULL && like.dtype == dtype) { /* an input of the model */
-    onnx_change_tensor (o, tensor)->quant = quant;
-    if (!o->signed_codes || dtype != SL_DTYPE_U8 || quant.count != 1)
+    lower_change_tensor (o, tensor)->quant = quant;
+    if (!onnx_reader (o)->signed_codes || dtype != SL_DTYPE_U8 || quant.count != 1)
       return tensor;
   }
   if (like.data != NULL) {
     like.quant = quant;
     like.name = NULL;
-    return onnx_new_tensor (o, &like);
+    return lower_new_tensor (o, &like);
   }
   make_signed (o, &dtype, &quant);
-  like = *onnx_t (o, tensor);
+  like = *lower_t (o, tensor);
   if (like.dtype == dtype && like.quant.count == 1 && quant.count == 1 && like.quant.scale[0] == quant.scale[0]
       && like.quant.zero_point[0] == quant.zero_point[0])
     return tensor;
   if (like.quant.count != 1 || quant.count != 1 || like.quant.scale[0] != quant.scale[0]
       || like.quant.zero_point[0] - (like.dtype == SL_DTYPE_I8 ? -128 : 0) != quant.zero_point[0] - (dtype == SL_DTYPE_I8 ? -128 : 0))
-    return onnx_fail (o, SL_ERROR_UNSUPPORTED, "its input's codes were made with scale %g and are read with %g; expected the same",
-                      (gdouble) sl_tensor_scale (&like), (gdouble) quant.scale[0]);
-  return onnx_settled (o, SL_OP_QUANTIZE, &tensor, 1, NULL, &(SlTensor){ .dtype = dtype, .quant = quant });
+    return lower_fail (o, SL_ERROR_UNSUPPORTED, "its input's codes were made with scale %g and are read with %g; expected the same",
+                       (gdouble) sl_tensor_scale (&like), (gdouble) quant.scale[0]);
+  return lower_settled (o, SL_OP_QUANTIZE, &tensor, 1, NULL, &(SlTensor){ .dtype = dtype, .quant = quant });
 }
 
 /* Constants that become real at once: whole numbers of 32 bits, which are biases, and weights of codes that no layer takes. */
 static gint32
-dequantise_constant (Onnx *o, OnnxValue *x, const SlQuant *quant)
+dequantise_constant (Lower *o, LowerValue *x, const SlQuant *quant)
 {
   gsize n = 0, inner = 1;
-  const SlDtype dtype = onnx_dtype (o, x);
-  const void *from = onnx_data (o, x, &n);
+  const SlDtype dtype = lower_dtype (o, x);
+  const void *from = lower_data (o, x, &n);
   if (o->error != NULL)
     return -1;
   for (guint i = (guint) quant->axis + 1; i < x->rank; i++)
@@ -219,7 +218,7 @@ dequantise_constant (Onnx *o, OnnxValue *x, const SlQuant *quant)
     const gsize c = quant->count > 1 ? i / inner % quant->count : 0;
     to[i] = (gfloat) (((gdouble) code_at (dtype, from, i) - quant->zero_point[c]) * (gdouble) quant->scale[c]);
   }
-  return onnx_constant (o, SL_DTYPE_F32, x->rank, x->dims, to);
+  return lower_constant (o, SL_DTYPE_F32, x->rank, x->dims, to);
 }
 
 /* Layers take several scales only with symmetric quantisation. */
@@ -234,14 +233,14 @@ is_for_layers (SlDtype dtype, const SlQuant *quant)
 
 /* A scale for each block along one dimension: what the codes stand for, at once. */
 static gint32
-dequantise_blocks (Onnx *o, OnnxValue *x, const SlQuant *quant)
+dequantise_blocks (Lower *o, LowerValue *x, const SlQuant *quant)
 {
-  const SlDtype dtype = onnx_dtype (o, x);
-  const OnnxValue *scales = onnx_required (o, 1);
-  const gint64 size = MIN (onnx_attr_int (o, "block_size", 0), G_MAXINT32);
-  const guint axis = onnx_norm_axis (o, onnx_attr_int (o, "axis", 1), x->rank);
+  const SlDtype dtype = lower_dtype (o, x);
+  const LowerValue *scales = lower_required (o, 1);
+  const gint64 size = MIN (lower_attr_int (o, "block_size", 0), G_MAXINT32);
+  const guint axis = lower_norm_axis (o, lower_attr_int (o, "axis", 1), x->rank);
   gsize n = 0, inner = 1;
-  const void *codes = onnx_data (o, x, &n);
+  const void *codes = lower_data (o, x, &n);
   if (o->error != NULL)
     return -1;
   const gsize dim = (gsize) x->dims[axis], blocks = size > 0 ? (dim + (gsize) size - 1) / (gsize) size : 0;
@@ -249,10 +248,10 @@ dequantise_blocks (Onnx *o, OnnxValue *x, const SlQuant *quant)
   for (guint i = 0; fits && i < x->rank; i++)
     fits = (gsize) scales->dims[i] == (i == axis ? blocks : (gsize) x->dims[i]);
   if (!fits)
-    return onnx_fail (o, SL_ERROR_UNSUPPORTED,
-                      "its scales do not fit blocks of %" G_GINT64_FORMAT
-                      " along dimension %u; expected a constant with a scale for each block",
-                      size, axis);
+    return lower_fail (o, SL_ERROR_UNSUPPORTED,
+                       "its scales do not fit blocks of %" G_GINT64_FORMAT
+                       " along dimension %u; expected a constant with a scale for each block",
+                       size, axis);
   for (guint i = axis + 1; i < x->rank; i++)
     inner *= (gsize) x->dims[i];
   g_autofree gfloat *to = g_new (gfloat, MAX (n, 1));
@@ -260,34 +259,34 @@ dequantise_blocks (Onnx *o, OnnxValue *x, const SlQuant *quant)
     const gsize s = (i / inner / dim * blocks + i / inner % dim / (gsize) size) * inner + i % inner;
     to[i] = (gfloat) (((gdouble) code_at (dtype, codes, i) - quant->zero_point[s]) * (gdouble) quant->scale[s]);
   }
-  return onnx_constant (o, SL_DTYPE_F32, x->rank, x->dims, to);
+  return lower_constant (o, SL_DTYPE_F32, x->rank, x->dims, to);
 }
 
 void
-onnx_dequantize_linear (Onnx *o)
+onnx_dequantize_linear (Lower *o)
 {
-  OnnxValue *x = onnx_required (o, 0);
-  SlDtype dtype = onnx_dtype (o, x);
+  LowerValue *x = lower_required (o, 0);
+  SlDtype dtype = lower_dtype (o, x);
   SlQuant quant;
   gboolean last = FALSE;
   gsize n = 0;
   const SlDtype stored = dtype;
   if (o->error != NULL)
     return;
-  const SlTensor *tensor = onnx_t (o, x->plain >= 0 ? x->plain : x->last);
-  const gboolean computed = onnx_data (o, x, &n) == NULL;
+  const SlTensor *tensor = lower_t (o, x->plain >= 0 ? x->plain : x->last);
+  const gboolean computed = lower_data (o, x, &n) == NULL;
   if (stored == SL_DTYPE_F32 || (stored == SL_DTYPE_I32 && computed) || (tensor->quant.count == 0 && needs_reals (o, x))) {
     onnx_dequantize_real (o);
     return;
   }
   if (!read_quant (o, 1, &dtype, &quant))
     return;
-  if (quant.count > 1 && onnx_attr_int (o, "block_size", 0) != 0 && (dtype == SL_DTYPE_I32 || check_codes (o, dtype))) {
+  if (quant.count > 1 && lower_attr_int (o, "block_size", 0) != 0 && (dtype == SL_DTYPE_I32 || check_codes (o, dtype))) {
     if (dtype != stored)
-      onnx_fail (o, SL_ERROR_FORMAT, "its zero point is %s for values of %s; expected the same type", sl_dtype_name (dtype),
-                 sl_dtype_name (stored));
+      lower_fail (o, SL_ERROR_FORMAT, "its zero point is %s for values of %s; expected the same type", sl_dtype_name (dtype),
+                  sl_dtype_name (stored));
     else
-      onnx_set (o, 0, dequantise_blocks (o, x, &quant), FALSE);
+      lower_set (o, 0, dequantise_blocks (o, x, &quant), FALSE);
     return;
   }
   if (o->error != NULL || !find_axis (o, x, &quant))
@@ -295,33 +294,33 @@ onnx_dequantize_linear (Onnx *o)
   if (stored != SL_DTYPE_I32 && !check_codes (o, dtype))
     return;
   if (stored == SL_DTYPE_I32 || (!computed && !is_for_layers (dtype, &quant))) {
-    onnx_set (o, 0, dequantise_constant (o, x, &quant), FALSE);
+    lower_set (o, 0, dequantise_constant (o, x, &quant), FALSE);
     return;
   }
-  if (onnx_data (o, x, &n) != NULL) {
-    OnnxValue *value = onnx_value_new (o, as_codes (o, onnx_plain (o, x), dtype, quant), FALSE);
+  if (lower_data (o, x, &n) != NULL) {
+    LowerValue *value = lower_value_new (o, as_codes (o, lower_plain (o, x), dtype, quant), FALSE);
     if (value != NULL) {
       value->codes = value->plain;
       value->plain = -1;
     }
-    onnx_set_value (o, 0, value);
+    lower_set_value (o, 0, value);
     return;
   }
-  const gint32 codes = as_codes (o, onnx_any (o, x, &last), dtype, quant);
-  onnx_set (o, 0, onnx_settled (o, SL_OP_DEQUANTIZE, &codes, 1, NULL, &(SlTensor){ .dtype = SL_DTYPE_F32 }), last);
+  const gint32 codes = as_codes (o, lower_any (o, x, &last), dtype, quant);
+  lower_set (o, 0, lower_settled (o, SL_OP_DEQUANTIZE, &codes, 1, NULL, &(SlTensor){ .dtype = SL_DTYPE_F32 }), last);
 }
 
 /* Input @i with the scale and zero point that follow it, in the layout asked for. */
 static gint32
-quantised_input (Onnx *o, guint i, gboolean want_last, OnnxValue **value)
+quantised_input (Lower *o, guint i, gboolean want_last, LowerValue **value)
 {
   SlQuant quant;
-  *value = onnx_required (o, i);
-  SlDtype dtype = onnx_dtype (o, *value);
-  const gint32 tensor = want_last ? onnx_last (o, *value) : onnx_plain (o, *value);
+  *value = lower_required (o, i);
+  SlDtype dtype = lower_dtype (o, *value);
+  const gint32 tensor = want_last ? lower_last (o, *value) : lower_plain (o, *value);
   if (o->error != NULL)
     return -1;
-  if (dtype == SL_DTYPE_I8 && o->signed_codes && onnx_t (o, tensor)->data == NULL)
+  if (dtype == SL_DTYPE_I8 && onnx_reader (o)->signed_codes && lower_t (o, tensor)->data == NULL)
     dtype = SL_DTYPE_INVALID; /* the file's type is that of the zero point */
   if (!read_quant (o, i + 1, &dtype, &quant) || !check_codes (o, dtype))
     return -1;
@@ -330,7 +329,7 @@ quantised_input (Onnx *o, guint i, gboolean want_last, OnnxValue **value)
 
 /* What the node makes: codes by the scale at input @i. */
 static gboolean
-quantised_output (Onnx *o, guint i, SlTensor *like)
+quantised_output (Lower *o, guint i, SlTensor *like)
 {
   *like = (SlTensor){ 0 };
   if (!read_quant (o, i, &like->dtype, &like->quant) || !check_codes (o, like->dtype))
@@ -340,34 +339,34 @@ quantised_output (Onnx *o, guint i, SlTensor *like)
 }
 
 void
-onnx_qlinear_conv (Onnx *o)
+onnx_qlinear_conv (Lower *o)
 {
-  OnnxValue *x, *w = onnx_required (o, 3), *bias = onnx_input (o, 8);
-  SlDtype dtype = onnx_dtype (o, w);
+  LowerValue *x, *w = lower_required (o, 3), *bias = lower_input (o, 8);
+  SlDtype dtype = lower_dtype (o, w);
   SlQuant quant;
   SlTensor like;
   const gint32 input = quantised_input (o, 0, TRUE, &x);
   if (o->error != NULL || !read_quant (o, 4, &dtype, &quant) || !quantised_output (o, 6, &like))
     return;
-  const gint32 weights = as_codes (o, onnx_conv_filter (o, w), dtype, quant);
+  const gint32 weights = as_codes (o, lower_conv_filter (o, w), dtype, quant);
   gint32 shaped = input;
   if (o->error == NULL && x->rank == 3)
-    shaped = onnx_reshape (o, input, (const gint32[]){ x->dims[0], 1, x->dims[2], x->dims[1] }, 4);
-  onnx_conv_set (o, x, onnx_conv_2d (o, x, shaped, weights, bias != NULL ? onnx_plain (o, bias) : -1, &like));
+    shaped = lower_reshape (o, input, (const gint32[]){ x->dims[0], 1, x->dims[2], x->dims[1] }, 4);
+  lower_conv_set (o, x, lower_conv_2d (o, x, shaped, weights, bias != NULL ? lower_plain (o, bias) : -1, &like));
 }
 
 /* A row of the left matrix against columns of the right one, which is constant weights. */
 void
-onnx_qlinear_mat_mul (Onnx *o)
+onnx_qlinear_mat_mul (Lower *o)
 {
-  OnnxValue *a, *b = onnx_required (o, 3);
-  SlDtype dtype = onnx_dtype (o, b);
+  LowerValue *a, *b = lower_required (o, 3);
+  SlDtype dtype = lower_dtype (o, b);
   SlQuant quant;
   SlTensor like;
   gsize n = 0;
   const gint32 order[2] = { 1, 0 };
   const SlOpParams params = { .fully_connected = { .keep_dims = TRUE } };
-  if (o->error == NULL && (b->rank != 2 || onnx_data (o, b, &n) == NULL)) {
+  if (o->error == NULL && (b->rank != 2 || lower_data (o, b, &n) == NULL)) {
     onnx_qlinear_product (o);
     return;
   }
@@ -375,45 +374,45 @@ onnx_qlinear_mat_mul (Onnx *o)
   if (o->error != NULL || !read_quant (o, 4, &dtype, &quant) || !quantised_output (o, 6, &like))
     return;
   quant.axis = 1;
-  const gint32 weights = onnx_transpose (o, as_codes (o, onnx_plain (o, b), dtype, quant), order);
-  onnx_set (o, 0, onnx_settled (o, SL_OP_FULLY_CONNECTED, (const gint32[]){ input, weights }, 2, &params, &like), FALSE);
+  const gint32 weights = lower_transpose (o, as_codes (o, lower_plain (o, b), dtype, quant), order);
+  lower_set (o, 0, lower_settled (o, SL_OP_FULLY_CONNECTED, (const gint32[]){ input, weights }, 2, &params, &like), FALSE);
 }
 
 /* The layout of a quantised operator of equal inputs: channels last where its first input is so. */
 static gboolean
-layout_of (Onnx *o, guint i)
+layout_of (Lower *o, guint i)
 {
-  const OnnxValue *value = onnx_required (o, i);
+  const LowerValue *value = lower_required (o, i);
   return value != NULL && value->last >= 0;
 }
 
 void
-onnx_qlinear_binary (Onnx *o)
+onnx_qlinear_binary (Lower *o)
 {
-  OnnxValue *a, *b;
+  LowerValue *a, *b;
   SlTensor like;
   const gboolean last = layout_of (o, 0) || layout_of (o, 3);
-  OnnxValue *second = onnx_required (o, 3);
-  const gboolean same = o->error == NULL && second->rank == onnx_required (o, 0)->rank;
+  LowerValue *second = lower_required (o, 3);
+  const gboolean same = o->error == NULL && second->rank == lower_required (o, 0)->rank;
   const gint32 x = quantised_input (o, 0, last && same, &a), y = quantised_input (o, 3, last && same, &b);
   if (o->error != NULL || !quantised_output (o, 6, &like))
     return;
-  onnx_set (o, 0, onnx_settled (o, onnx_current (o)->type, (const gint32[]){ x, y }, 2, NULL, &like), last && same);
+  lower_set (o, 0, lower_settled (o, o->row->type, (const gint32[]){ x, y }, 2, NULL, &like), last && same);
 }
 
 static gdouble
-real_of (Onnx *o, gdouble x)
+real_of (Lower *o, gdouble x)
 {
-  if (onnx_current (o)->type == SL_OP_LOGISTIC)
+  if (o->row->type == SL_OP_LOGISTIC)
     return 1 / (1 + exp (-x));
-  return x < 0 ? x * (gdouble) onnx_attr_float (o, "alpha", 0.01f) : x;
+  return x < 0 ? x * (gdouble) lower_attr_float (o, "alpha", 0.01f) : x;
 }
 
 /* A table of 256 codes: of each the code of the function's real value, half to even. */
 void
-onnx_qlinear_unary (Onnx *o)
+onnx_qlinear_unary (Lower *o)
 {
-  OnnxValue *x;
+  LowerValue *x;
   SlTensor like;
   guint8 table[256];
   gint32 lo = 0, hi = 0;
@@ -422,7 +421,7 @@ onnx_qlinear_unary (Onnx *o)
   const gint32 input = quantised_input (o, 0, last, &x);
   if (o->error != NULL || !quantised_output (o, 3, &like))
     return;
-  const SlTensor t = *onnx_t (o, input);
+  const SlTensor t = *lower_t (o, input);
   sl_dtype_range (like.dtype, &lo, &hi);
   for (gint32 i = 0; i < 256; i++) {
     const gint32 code = t.dtype == SL_DTYPE_I8 ? (gint8) i : i;
@@ -430,15 +429,15 @@ onnx_qlinear_unary (Onnx *o)
     const gfloat value = rintf ((gfloat) real_of (o, (gdouble) real) / sl_tensor_scale (&like)) + (gfloat) sl_tensor_zero_point (&like);
     table[i] = (guint8) code_within (value, lo, hi);
   }
-  const gint32 constant = onnx_constant (o, SL_DTYPE_U8, 1, dims, table);
-  onnx_set (o, 0, onnx_settled (o, SL_OP_LOOKUP, (const gint32[]){ input, constant }, 2, NULL, &like), last);
+  const gint32 constant = lower_constant (o, SL_DTYPE_U8, 1, dims, table);
+  lower_set (o, 0, lower_settled (o, SL_OP_LOOKUP, (const gint32[]){ input, constant }, 2, NULL, &like), last);
 }
 
 void
-onnx_qlinear_concat (Onnx *o)
+onnx_qlinear_concat (Lower *o)
 {
   gint32 inputs[SL_MAX_OPERANDS];
-  OnnxValue *value = NULL;
+  LowerValue *value = NULL;
   SlTensor like;
   guint n = 0;
   gboolean last = FALSE;
@@ -449,161 +448,149 @@ onnx_qlinear_concat (Onnx *o)
   if (o->error != NULL || !quantised_output (o, 0, &like))
     return;
   if (n == 0) {
-    onnx_fail (o, SL_ERROR_FORMAT, "it has no inputs");
+    lower_fail (o, SL_ERROR_FORMAT, "it has no inputs");
     return;
   }
-  const guint axis = onnx_norm_axis (o, onnx_attr_int (o, "axis", 0), value->rank);
-  const SlOpParams params = { .concat = { .axis = (gint32) onnx_axis (axis, value->rank, last) } };
-  onnx_set (o, 0, onnx_settled (o, SL_OP_CONCATENATION, inputs, n, &params, &like), last);
+  const guint axis = lower_norm_axis (o, lower_attr_int (o, "axis", 0), value->rank);
+  const SlOpParams params = { .concat = { .axis = (gint32) lower_axis (axis, value->rank, last) } };
+  lower_set (o, 0, lower_settled (o, SL_OP_CONCATENATION, inputs, n, &params, &like), last);
 }
 
 /* Pools between quantisations: real in between, since the core's keep codes. */
 void
-onnx_qlinear_pool (Onnx *o)
+onnx_qlinear_pool (Lower *o)
 {
-  OnnxValue *x;
+  LowerValue *x;
   SlTensor like;
-  const gboolean behind = onnx_attr_int (o, "channels_last", 0) != 0;
+  const gboolean behind = lower_attr_int (o, "channels_last", 0) != 0;
   const gint32 codes = quantised_input (o, 0, !behind, &x);
   if (o->error != NULL || !quantised_output (o, 3, &like))
     return;
-  OnnxValue *real = onnx_value_new (o, onnx_settled (o, SL_OP_DEQUANTIZE, &codes, 1, NULL, &(SlTensor){ .dtype = SL_DTYPE_F32 }), TRUE);
-  const gint32 y = onnx_current (o)->type == SL_OP_MEAN ? onnx_global_pool_of (o, real) : onnx_pool_of (o, real);
-  const gint32 z = onnx_settled (o, SL_OP_QUANTIZE, &y, 1, NULL, &like);
-  onnx_set (o, 0, z, !behind);
+  LowerValue *real = lower_value_new (o, lower_settled (o, SL_OP_DEQUANTIZE, &codes, 1, NULL, &(SlTensor){ .dtype = SL_DTYPE_F32 }), TRUE);
+  const gint32 y = o->row->type == SL_OP_MEAN ? lower_global_pool_of (o, real) : lower_pool_of (o, real);
+  const gint32 z = lower_settled (o, SL_OP_QUANTIZE, &y, 1, NULL, &like);
+  lower_set (o, 0, z, !behind);
 }
 
 /* Codes less their zero point, as real numbers: convolutions and products of them are exact up to 24 bits. */
 void
-onnx_dynamic_quantize (Onnx *o)
+onnx_dynamic_quantize (Lower *o)
 {
   static const SlDtype types[3] = { SL_DTYPE_F32, SL_DTYPE_F32, SL_DTYPE_F32 };
   gint32 outputs[3];
   gboolean last = FALSE;
-  const gint32 x = onnx_any (o, onnx_required (o, 0), &last);
-  if (!onnx_emit_all (o, SL_OP_DYNAMIC_QUANTIZE, &x, 1, NULL, types, outputs, 3))
+  const gint32 x = lower_any (o, lower_required (o, 0), &last);
+  if (!lower_emit_all (o, SL_OP_DYNAMIC_QUANTIZE, &x, 1, NULL, types, outputs, 3))
     return;
-  OnnxValue *codes = onnx_value_new (o, outputs[0], last);
+  LowerValue *codes = lower_value_new (o, outputs[0], last);
   codes->zero = outputs[2];
-  onnx_set_value (o, 0, codes);
-  onnx_set (o, 1, outputs[1], FALSE);
-  onnx_set (o, 2, onnx_cast (o, outputs[2], SL_DTYPE_U8), FALSE);
+  lower_set_value (o, 0, codes);
+  lower_set (o, 1, outputs[1], FALSE);
+  lower_set (o, 2, lower_cast (o, outputs[2], SL_DTYPE_U8), FALSE);
 }
 
 gint32
-onnx_unsigned (Onnx *o, gint32 tensor)
+onnx_output_tensor (Lower *o, LowerValue *value, SlDtype declared)
 {
-  const SlTensor t = *onnx_t (o, tensor);
-  if (o->error != NULL || t.dtype != SL_DTYPE_I8 || t.quant.count != 1)
-    return tensor;
-  gint32 *zero = sl_arena_memdup (o->arena, t.quant.zero_point, sizeof zero[0]);
-  zero[0] += 128;
-  const SlQuant quant = { .count = 1, .scale = t.quant.scale, .zero_point = zero };
-  return onnx_settled (o, SL_OP_QUANTIZE, &tensor, 1, NULL, &(SlTensor){ .dtype = SL_DTYPE_U8, .quant = quant });
-}
-
-gint32
-onnx_output_tensor (Onnx *o, OnnxValue *value, SlDtype declared)
-{
-  const gint32 tensor = onnx_plain (o, value);
-  if (o->error != NULL || declared != SL_DTYPE_U8 || onnx_t (o, tensor)->dtype == SL_DTYPE_U8)
+  const gint32 tensor = lower_plain (o, value);
+  if (o->error != NULL || declared != SL_DTYPE_U8 || lower_t (o, tensor)->dtype == SL_DTYPE_U8)
     return tensor;
   if (value->zero >= 0)
-    return onnx_cast (o, onnx_binary (o, SL_OP_ADD, tensor, value->zero), SL_DTYPE_U8);
-  return onnx_unsigned (o, tensor);
+    return lower_cast (o, lower_binary (o, SL_OP_ADD, tensor, value->zero), SL_DTYPE_U8);
+  return lower_unsigned (o, tensor);
 }
 
 /* Weights of an integer operator as codes of scale 1. */
 static gint32
-integer_weights (Onnx *o, gint32 weights, guint zero_input)
+integer_weights (Lower *o, gint32 weights, guint zero_input)
 {
   static const gfloat one = 1;
   gsize n = 0;
-  OnnxValue *zeros = onnx_input (o, zero_input);
-  const void *zero = zeros != NULL ? onnx_data (o, zeros, &n) : NULL;
-  const SlDtype dtype = onnx_t (o, weights)->dtype;
+  LowerValue *zeros = lower_input (o, zero_input);
+  const void *zero = zeros != NULL ? lower_data (o, zeros, &n) : NULL;
+  const SlDtype dtype = lower_t (o, weights)->dtype;
   gint32 *zero_point = sl_arena_alloc (o->arena, sizeof zero_point[0]);
   if (o->error != NULL || !check_codes (o, dtype))
     return -1;
-  if ((zeros != NULL && zero == NULL) || onnx_t (o, weights)->data == NULL)
-    return onnx_fail (o, SL_ERROR_UNSUPPORTED, "its weights and their zero point must be constants");
+  if ((zeros != NULL && zero == NULL) || lower_t (o, weights)->data == NULL)
+    return lower_fail (o, SL_ERROR_UNSUPPORTED, "its weights and their zero point must be constants");
   for (gsize i = 1; i < n; i++)
     if (memcmp ((const guint8 *) zero + i, zero, 1) != 0)
-      return onnx_fail (o, SL_ERROR_UNSUPPORTED, "its weights have several zero points; expected one");
+      return lower_fail (o, SL_ERROR_UNSUPPORTED, "its weights have several zero points; expected one");
   if (n > 0)
     zero_point[0] = code_at (dtype, zero, 0);
-  SlTensor like = *onnx_t (o, weights);
+  SlTensor like = *lower_t (o, weights);
   like.quant = (SlQuant){ .count = 1, .scale = &one, .zero_point = zero_point };
   like.name = NULL;
-  return onnx_new_tensor (o, &like);
+  return lower_new_tensor (o, &like);
 }
 
 /* The other side's codes are real numbers, unless something else than DynamicQuantizeLinear made them. */
 static gboolean
-check_float (Onnx *o, const OnnxValue *x)
+check_float (Lower *o, const LowerValue *x)
 {
-  if (o->error == NULL && onnx_dtype (o, x) != SL_DTYPE_F32)
-    onnx_fail (o, SL_ERROR_UNSUPPORTED, "its input is %s; expected what DynamicQuantizeLinear makes", sl_dtype_name (onnx_dtype (o, x)));
+  if (o->error == NULL && lower_dtype (o, x) != SL_DTYPE_F32)
+    lower_fail (o, SL_ERROR_UNSUPPORTED, "its input is %s; expected what DynamicQuantizeLinear makes", sl_dtype_name (lower_dtype (o, x)));
   return o->error == NULL;
 }
 
 void
-onnx_conv_integer (Onnx *o)
+onnx_conv_integer (Lower *o)
 {
-  OnnxValue *x = onnx_required (o, 0), *w = onnx_required (o, 1);
+  LowerValue *x = lower_required (o, 0), *w = lower_required (o, 1);
   if (!check_float (o, x))
     return;
-  const gint32 weights = integer_weights (o, onnx_conv_filter (o, w), 3);
-  onnx_conv_set (o, x, onnx_conv_2d (o, x, onnx_conv_input (o, x), weights, -1, &(SlTensor){ .dtype = SL_DTYPE_F32 }));
+  const gint32 weights = integer_weights (o, lower_conv_filter (o, w), 3);
+  lower_conv_set (o, x, lower_conv_2d (o, x, lower_conv_input (o, x), weights, -1, &(SlTensor){ .dtype = SL_DTYPE_F32 }));
 }
 
 void
-onnx_mat_mul_integer (Onnx *o)
+onnx_mat_mul_integer (Lower *o)
 {
-  OnnxValue *x = onnx_required (o, 0), *w = onnx_required (o, 1);
+  LowerValue *x = lower_required (o, 0), *w = lower_required (o, 1);
   if (!check_float (o, x))
     return;
   if (w->zero >= 0) { /* both are computed, as in attention */
-    onnx_set (o, 0, onnx_product (o, onnx_plain (o, x), onnx_plain (o, w)), FALSE);
+    lower_set (o, 0, lower_product (o, lower_plain (o, x), lower_plain (o, w)), FALSE);
     return;
   }
-  const gint32 weights = integer_weights (o, onnx_plain (o, w), 3);
+  const gint32 weights = integer_weights (o, lower_plain (o, w), 3);
   const gint32 real = o->error == NULL && w->rank == 2
                         ? weights
-                        : onnx_settled (o, SL_OP_DEQUANTIZE, &weights, 1, NULL, &(SlTensor){ .dtype = SL_DTYPE_F32 });
-  onnx_set (o, 0, onnx_product (o, onnx_plain (o, x), real), FALSE);
+                        : lower_settled (o, SL_OP_DEQUANTIZE, &weights, 1, NULL, &(SlTensor){ .dtype = SL_DTYPE_F32 });
+  lower_set (o, 0, lower_product (o, lower_plain (o, x), real), FALSE);
 }
 
 /* Sums of whole numbers with scales @a and @b, and a bias. */
 static gint32
-sums_as_reals (Onnx *o, gint32 sums, gint32 a, gint32 b, guint bias)
+sums_as_reals (Lower *o, gint32 sums, gint32 a, gint32 b, guint bias)
 {
-  const gint32 y = onnx_binary (o, SL_OP_MUL, sums, onnx_binary (o, SL_OP_MUL, a, b));
-  return onnx_has_input (o, bias) ? onnx_binary (o, SL_OP_ADD, y, onnx_plain (o, onnx_input (o, bias))) : y;
+  const gint32 y = lower_binary (o, SL_OP_MUL, sums, lower_binary (o, SL_OP_MUL, a, b));
+  return lower_has_input (o, bias) ? lower_binary (o, SL_OP_ADD, y, lower_plain (o, lower_input (o, bias))) : y;
 }
 
 /* Of com.microsoft: matrices of codes, their scales, their zero points, a bias. */
 void
-onnx_mat_mul_integer_to_float (Onnx *o)
+onnx_mat_mul_integer_to_float (Lower *o)
 {
-  OnnxValue *x = onnx_required (o, 0), *w = onnx_required (o, 1);
+  LowerValue *x = lower_required (o, 0), *w = lower_required (o, 1);
   if (!check_float (o, x))
     return;
-  const gint32 weights = integer_weights (o, onnx_plain (o, w), 5), a = onnx_plain (o, onnx_required (o, 2));
-  const gint32 sums = onnx_product (o, onnx_plain (o, x), weights);
-  onnx_set (o, 0, sums_as_reals (o, sums, a, onnx_plain (o, onnx_required (o, 3)), 6), FALSE);
+  const gint32 weights = integer_weights (o, lower_plain (o, w), 5), a = lower_plain (o, lower_required (o, 2));
+  const gint32 sums = lower_product (o, lower_plain (o, x), weights);
+  lower_set (o, 0, sums_as_reals (o, sums, a, lower_plain (o, lower_required (o, 3)), 6), FALSE);
 }
 
 /* Of com.microsoft: a matrix that is quantised by its own range, codes of weights, their scale and zero point, a bias. */
 void
-onnx_dynamic_quantize_mat_mul (Onnx *o)
+onnx_dynamic_quantize_mat_mul (Lower *o)
 {
   static const SlDtype types[3] = { SL_DTYPE_F32, SL_DTYPE_F32, SL_DTYPE_F32 };
   gint32 codes[3];
-  OnnxValue *w = onnx_required (o, 1);
-  const gint32 x = onnx_plain (o, onnx_required (o, 0));
-  if (o->error != NULL || !onnx_emit_all (o, SL_OP_DYNAMIC_QUANTIZE, &x, 1, NULL, types, codes, 3))
+  LowerValue *w = lower_required (o, 1);
+  const gint32 x = lower_plain (o, lower_required (o, 0));
+  if (o->error != NULL || !lower_emit_all (o, SL_OP_DYNAMIC_QUANTIZE, &x, 1, NULL, types, codes, 3))
     return;
-  const gint32 sums = onnx_product (o, codes[0], integer_weights (o, onnx_plain (o, w), 3));
-  onnx_set (o, 0, sums_as_reals (o, sums, codes[1], onnx_plain (o, onnx_required (o, 2)), 4), FALSE);
+  const gint32 sums = lower_product (o, codes[0], integer_weights (o, lower_plain (o, w), 3));
+  lower_set (o, 0, sums_as_reals (o, sums, codes[1], lower_plain (o, lower_required (o, 2)), 4), FALSE);
 }

@@ -6,7 +6,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "models/onnx/build.h"
 #include "models/onnx/ops.h"
 
 /* Samples of a transform: its matrix has the square of that. */
@@ -25,11 +24,11 @@ typedef struct
 /* [bins * 2, samples * (1 or 2)]: weights of rows of samples, real and imaginary parts beside each other. @window: (nullable): what samples are
  * multiplied by. */
 static gint32
-transform_matrix (Onnx *o, const Transform *t, const gfloat *window)
+transform_matrix (Lower *o, const Transform *t, const gfloat *window)
 {
   const gint32 parts = t->complex ? 2 : 1, dims[2] = { 2 * t->bins, parts * t->samples };
   const gsize n = (gsize) dims[0] * (gsize) dims[1];
-  if (!onnx_may_make (o, n * sizeof (gfloat)))
+  if (!lower_may_make (o, n * sizeof (gfloat)))
     return -1;
   g_autofree gfloat *m = g_new (gfloat, n);
   for (gint32 k = 0; k < t->bins; k++)
@@ -44,66 +43,66 @@ transform_matrix (Onnx *o, const Transform *t, const gfloat *window)
         imaginary[1] = (gfloat) (weight * cos (turn));
       }
     }
-  return onnx_constant (o, SL_DTYPE_F32, 2, dims, m);
+  return lower_constant (o, SL_DTYPE_F32, 2, dims, m);
 }
 
 static gboolean
-check_length (Onnx *o, gint64 length)
+check_length (Lower *o, gint64 length)
 {
   if (length >= 1 && length <= MAX_SAMPLES)
     return TRUE;
-  onnx_fail (o, SL_ERROR_LIMIT, "a transform of %" G_GINT64_FORMAT " samples is not supported; expected 1 to %d", length, MAX_SAMPLES);
+  lower_fail (o, SL_ERROR_LIMIT, "a transform of %" G_GINT64_FORMAT " samples is not supported; expected 1 to %d", length, MAX_SAMPLES);
   return FALSE;
 }
 
 /* The last dimension but one is transformed: [...,samples,1 or 2] to [...,bins,2]. */
 static gint32
-transformed (Onnx *o, gint32 x, const Transform *t, const gfloat *window)
+transformed (Lower *o, gint32 x, const Transform *t, const gfloat *window)
 {
-  const SlTensor in = *onnx_t (o, x);
+  const SlTensor in = *lower_t (o, x);
   gint32 dims[SL_MAX_RANK];
   if (o->error != NULL)
     return -1;
   memcpy (dims, in.dims, sizeof dims);
   dims[in.rank - 2] *= dims[in.rank - 1];
-  const gint32 rows = onnx_reshape (o, x, dims, in.rank - 1);
-  const gint32 y = onnx_layer (o, rows, transform_matrix (o, t, window), -1);
+  const gint32 rows = lower_reshape (o, x, dims, in.rank - 1);
+  const gint32 y = lower_layer (o, rows, transform_matrix (o, t, window), -1);
   memcpy (dims, in.dims, sizeof dims);
   dims[in.rank - 2] = t->bins;
   dims[in.rank - 1] = 2;
-  return onnx_reshape (o, y, dims, in.rank);
+  return lower_reshape (o, y, dims, in.rank);
 }
 
 /* As many samples along dimension @axis as @length: cut, or zeros behind. */
 static gint32
-fit_samples (Onnx *o, gint32 x, guint axis, gint32 length)
+fit_samples (Lower *o, gint32 x, guint axis, gint32 length)
 {
-  const SlTensor t = *onnx_t (o, x);
+  const SlTensor t = *lower_t (o, x);
   gint32 amounts[2 * SL_MAX_RANK] = { 0 };
   if (o->error != NULL || t.dims[axis] >= length)
-    return onnx_cut (o, x, axis, 0, length);
+    return lower_cut (o, x, axis, 0, length);
   amounts[2 * axis + 1] = length - t.dims[axis];
-  return onnx_pad (o, x, amounts, 0);
+  return lower_pad (o, x, amounts, 0);
 }
 
 /* The axis is an attribute before opset 20 and counts from 1 there unless stated; an input since. */
 void
-onnx_dft (Onnx *o)
+onnx_dft (Lower *o)
 {
-  OnnxValue *x = onnx_required (o, 0);
-  const gboolean stated = o->file->opset < 20, onesided = onnx_attr_int (o, "onesided", 0) != 0;
+  LowerValue *x = lower_required (o, 0);
+  const gboolean stated = o->opset < 20, onesided = lower_attr_int (o, "onesided", 0) != 0;
   gint32 length = 0, along = -2, order[SL_MAX_RANK];
   guint n = 0;
-  onnx_input_ints (o, 1, "length", &length, 1, &n);
+  lower_input_ints (o, 1, "length", &length, 1, &n);
   const gboolean given = n > 0;
   if (!stated)
-    onnx_input_ints (o, 2, "axis", &along, 1, &n);
+    lower_input_ints (o, 2, "axis", &along, 1, &n);
   if (o->error != NULL)
     return;
-  const guint axis = onnx_norm_axis (o, stated ? onnx_attr_int (o, "axis", 1) : along, x->rank);
+  const guint axis = lower_norm_axis (o, stated ? lower_attr_int (o, "axis", 1) : along, x->rank);
   if (o->error == NULL && (x->rank < 2 || axis + 1 == x->rank || x->dims[x->rank - 1] > 2))
-    onnx_fail (o, SL_ERROR_SHAPE, "its input has %u dimensions, the last of %d, and axis %u; expected [...,samples,...,1 or 2]", x->rank,
-               x->rank > 0 ? x->dims[x->rank - 1] : 0, axis);
+    lower_fail (o, SL_ERROR_SHAPE, "its input has %u dimensions, the last of %d, and axis %u; expected [...,samples,...,1 or 2]", x->rank,
+                x->rank > 0 ? x->dims[x->rank - 1] : 0, axis);
   if (o->error != NULL || !check_length (o, given ? length : x->dims[axis]))
     return;
   length = given ? length : x->dims[axis];
@@ -111,72 +110,72 @@ onnx_dft (Onnx *o)
                         .bins = onesided ? length / 2 + 1 : length,
                         .length = length,
                         .complex = x->dims[x->rank - 1] == 2,
-                        .inverse = onnx_attr_int (o, "inverse", 0) != 0 };
+                        .inverse = lower_attr_int (o, "inverse", 0) != 0 };
   if (onesided && (t.complex || t.inverse)) {
-    onnx_fail (o, SL_ERROR_UNSUPPORTED, "attribute onesided is 1 for %s; expected 0",
-               t.inverse ? "an inverse transform" : "an input with imaginary parts");
+    lower_fail (o, SL_ERROR_UNSUPPORTED, "attribute onesided is 1 for %s; expected 0",
+                t.inverse ? "an inverse transform" : "an input with imaginary parts");
     return;
   }
   for (guint i = 0; i < x->rank; i++)
     order[i] = (gint32) i;
   order[axis] = (gint32) x->rank - 2;
   order[x->rank - 2] = (gint32) axis;
-  const gint32 samples = onnx_transpose (o, fit_samples (o, onnx_plain (o, x), axis, length), order);
-  onnx_set (o, 0, onnx_transpose (o, transformed (o, samples, &t, NULL), order), FALSE);
+  const gint32 samples = lower_transpose (o, fit_samples (o, lower_plain (o, x), axis, length), order);
+  lower_set (o, 0, lower_transpose (o, transformed (o, samples, &t, NULL), order), FALSE);
 }
 
 /* Where the samples of each frame lie: [frames,length]. */
 static gint32
-frame_places (Onnx *o, gint32 frames, gint32 length, gint32 step)
+frame_places (Lower *o, gint32 frames, gint32 length, gint32 step)
 {
   const gint32 dims[2] = { frames, length };
   const gsize n = (gsize) frames * (gsize) length;
-  if (!onnx_may_make (o, n * sizeof (gint32)))
+  if (!lower_may_make (o, n * sizeof (gint32)))
     return -1;
   g_autofree gint32 *places = g_new (gint32, n);
   for (gsize i = 0; i < n; i++)
     places[i] = (gint32) (i / (gsize) length) * step + (gint32) (i % (gsize) length);
-  return onnx_constant (o, SL_DTYPE_I32, 2, dims, places);
+  return lower_constant (o, SL_DTYPE_I32, 2, dims, places);
 }
 
 /* [batch,samples,1 or 2], a step, a window, a length: [batch,frames,bins,2]. */
 void
-onnx_stft (Onnx *o)
+onnx_stft (Lower *o)
 {
-  OnnxValue *x = onnx_required (o, 0), *window = onnx_input (o, 2);
+  LowerValue *x = lower_required (o, 0), *window = lower_input (o, 2);
   gint32 step = 0, length = 0;
   gsize size = 0;
   guint n = 0;
-  onnx_required (o, 1);
-  onnx_input_ints (o, 1, "step", &step, 1, &n);
-  const gfloat *weights = window != NULL ? onnx_data (o, window, &size) : NULL;
-  onnx_input_ints (o, 3, "length of a frame", &length, 1, &n);
-  if (o->error == NULL && window != NULL && (weights == NULL || onnx_dtype (o, window) != SL_DTYPE_F32))
-    onnx_fail (o, SL_ERROR_UNSUPPORTED, "the window, input 2, is computed from the picture or no float; expected a constant");
+  lower_required (o, 1);
+  lower_input_ints (o, 1, "step", &step, 1, &n);
+  const gfloat *weights = window != NULL ? lower_data (o, window, &size) : NULL;
+  lower_input_ints (o, 3, "length of a frame", &length, 1, &n);
+  if (o->error == NULL && window != NULL && (weights == NULL || lower_dtype (o, window) != SL_DTYPE_F32))
+    lower_fail (o, SL_ERROR_UNSUPPORTED, "the window, input 2, is computed from the picture or no float; expected a constant");
   if (o->error != NULL)
     return;
   length = length > 0 || n > 0 ? length : (gint32) MIN (size, G_MAXINT32);
   if (!check_length (o, length))
     return;
   if (x->rank != 3 || x->dims[2] > 2 || step < 1 || x->dims[1] < length || (window != NULL && size != (gsize) length)) {
-    onnx_fail (o, SL_ERROR_SHAPE,
-               "its input has %u dimensions and %d samples, frames of %d every %d, a window of %" G_GSIZE_FORMAT
-               "; expected [batch,samples,1 or 2], and a frame that fits",
-               x->rank, x->rank > 1 ? x->dims[1] : 0, length, step, size);
+    lower_fail (o, SL_ERROR_SHAPE,
+                "its input has %u dimensions and %d samples, frames of %d every %d, a window of %" G_GSIZE_FORMAT
+                "; expected [batch,samples,1 or 2], and a frame that fits",
+                x->rank, x->rank > 1 ? x->dims[1] : 0, length, step, size);
     return;
   }
-  const gboolean complex = x->dims[2] == 2, onesided = onnx_attr_int (o, "onesided", 1) != 0 && !complex;
+  const gboolean complex = x->dims[2] == 2, onesided = lower_attr_int (o, "onesided", 1) != 0 && !complex;
   const Transform t = { .samples = length, .bins = onesided ? length / 2 + 1 : length, .length = length, .complex = complex };
   const gint32 frames = (x->dims[1] - length) / step + 1;
   const SlOpParams params = { .axis = { .axis = 1 } };
   const gint32 cut =
-    onnx_emit (o, SL_OP_GATHER, (const gint32[]){ onnx_plain (o, x), frame_places (o, frames, length, step) }, 2, &params, SL_DTYPE_F32);
-  onnx_set (o, 0, o->error == NULL ? transformed (o, cut, &t, weights) : -1, FALSE);
+    lower_emit (o, SL_OP_GATHER, (const gint32[]){ lower_plain (o, x), frame_places (o, frames, length, step) }, 2, &params, SL_DTYPE_F32);
+  lower_set (o, 0, o->error == NULL ? transformed (o, cut, &t, weights) : -1, FALSE);
 }
 
 /* HannWindow, HammingWindow and BlackmanWindow: sums of cosines. */
 void
-onnx_window (Onnx *o)
+onnx_window (Lower *o)
 {
   static const struct
   {
@@ -187,22 +186,22 @@ onnx_window (Onnx *o)
                   { "BlackmanWindow", { 0.42, 0.5, 0.08 } } };
   gint32 size = 0;
   guint n = 0, which = 0;
-  onnx_required (o, 0);
-  onnx_input_ints (o, 0, "size", &size, 1, &n);
+  lower_required (o, 0);
+  lower_input_ints (o, 0, "size", &size, 1, &n);
   if (o->error == NULL && (size < 1 || size > MAX_WINDOW))
-    onnx_fail (o, SL_ERROR_LIMIT, "a window of %d samples is not supported; expected 1 to %d", size, MAX_WINDOW);
-  if (o->error == NULL && onnx_attr_int (o, "output_datatype", ONNX_FLOAT) != ONNX_FLOAT)
-    onnx_fail (o, SL_ERROR_UNSUPPORTED, "attribute output_datatype is %" G_GINT64_FORMAT "; expected %d, float32",
-               onnx_attr_int (o, "output_datatype", ONNX_FLOAT), ONNX_FLOAT);
+    lower_fail (o, SL_ERROR_LIMIT, "a window of %d samples is not supported; expected 1 to %d", size, MAX_WINDOW);
+  if (o->error == NULL && lower_attr_int (o, "output_datatype", ONNX_FLOAT) != ONNX_FLOAT)
+    lower_fail (o, SL_ERROR_UNSUPPORTED, "attribute output_datatype is %" G_GINT64_FORMAT "; expected %d, float32",
+                lower_attr_int (o, "output_datatype", ONNX_FLOAT), ONNX_FLOAT);
   if (o->error != NULL)
     return;
   for (guint i = 0; i < G_N_ELEMENTS (windows); i++)
     which = strcmp (windows[i].op, o->node->op) == 0 ? i : which;
-  const gdouble *terms = windows[which].terms, turn = 2 * G_PI / MAX (onnx_attr_int (o, "periodic", 1) != 0 ? size : size - 1, 1);
+  const gdouble *terms = windows[which].terms, turn = 2 * G_PI / MAX (lower_attr_int (o, "periodic", 1) != 0 ? size : size - 1, 1);
   g_autofree gfloat *values = g_new (gfloat, (gsize) size);
   for (gint32 i = 0; i < size; i++)
     values[i] = (gfloat) (terms[0] - terms[1] * cos (turn * i) + terms[2] * cos (2 * turn * i));
-  onnx_set (o, 0, onnx_constant (o, SL_DTYPE_F32, 1, &size, values), FALSE);
+  lower_set (o, 0, lower_constant (o, SL_DTYPE_F32, 1, &size, values), FALSE);
 }
 
 /* The spectrum's bin in which the edge @i of @bands + 2 bands lies, which are equally wide as people hear. */
@@ -232,28 +231,28 @@ fill_bank (gfloat *bank, gint32 bins, gint32 bands, gdouble low, gdouble high, g
 
 /* Bands, length of the transform, samples a second, lowest and highest frequency. */
 void
-onnx_mel_weights (Onnx *o)
+onnx_mel_weights (Lower *o)
 {
   gint32 numbers[3] = { 0 };
   gfloat ends[2] = { 0 };
   guint n = 0;
   for (guint i = 0; i < 5; i++) {
-    onnx_required (o, i);
+    lower_required (o, i);
     if (i < 3)
-      onnx_input_ints (o, i, "number", &numbers[i], 1, &n);
+      lower_input_ints (o, i, "number", &numbers[i], 1, &n);
     else
-      onnx_input_floats (o, i, "frequency", &ends[i - 3], 1, &n);
+      lower_input_floats (o, i, "frequency", &ends[i - 3], 1, &n);
   }
   const gint32 bins = numbers[1] / 2 + 1, bands = numbers[0];
   if (o->error != NULL)
     return;
   if (bands < 1 || numbers[1] < 1 || numbers[2] < 1 || !(ends[0] >= 0 && ends[1] > ends[0] && ends[1] <= 1e9f)
       || (gint64) bins * bands > MAX_BANK) {
-    onnx_fail (o, SL_ERROR_FORMAT, "%d bands of %d samples at %d a second from %g to %g Hz are not supported; at most %d weights", bands,
-               numbers[1], numbers[2], (gdouble) ends[0], (gdouble) ends[1], MAX_BANK);
+    lower_fail (o, SL_ERROR_FORMAT, "%d bands of %d samples at %d a second from %g to %g Hz are not supported; at most %d weights", bands,
+                numbers[1], numbers[2], (gdouble) ends[0], (gdouble) ends[1], MAX_BANK);
     return;
   }
   g_autofree gfloat *bank = g_new0 (gfloat, (gsize) bins * (gsize) bands);
   fill_bank (bank, bins, bands, (gdouble) ends[0], (gdouble) ends[1], numbers[1], numbers[2]);
-  onnx_set (o, 0, onnx_constant (o, SL_DTYPE_F32, 2, (const gint32[]){ bins, bands }, bank), FALSE);
+  lower_set (o, 0, lower_constant (o, SL_DTYPE_F32, 2, (const gint32[]){ bins, bands }, bank), FALSE);
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* What pools and unfolded windows came from: elements are written into a picture of zeros. Everything is in ONNX's order of dimensions. */
-#include "models/onnx/build.h"
 #include "models/onnx/ops.h"
 
 /* Dimensions behind batch and channels. */
@@ -17,22 +16,22 @@ typedef struct
 
 /* @fallback: what @values has where the attribute is missing. */
 static void
-read_list (Onnx *o, const char *name, gint32 fallback, gint32 *values, guint n)
+read_list (Lower *o, const char *name, gint32 fallback, gint32 *values, guint n)
 {
   guint stated = 0;
   for (guint i = 0; i < n; i++)
     values[i] = fallback;
-  if (!onnx_attr_ints (o, name, values, n, &stated))
+  if (!lower_attr_ints (o, name, values, n, &stated))
     return;
   if (stated != n)
-    onnx_fail (o, SL_ERROR_FORMAT, "attribute %s has %u numbers; expected %u", name, stated, n);
+    lower_fail (o, SL_ERROR_FORMAT, "attribute %s has %u numbers; expected %u", name, stated, n);
   for (guint i = 0; i < n && o->error == NULL; i++)
     if (values[i] < 0 || values[i] > G_MAXINT16)
-      onnx_fail (o, SL_ERROR_FORMAT, "attribute %s has %d; expected 0..%d", name, values[i], G_MAXINT16);
+      lower_fail (o, SL_ERROR_FORMAT, "attribute %s has %d; expected 0..%d", name, values[i], G_MAXINT16);
 }
 
 static gboolean
-read_spatial (Onnx *o, Spatial *s)
+read_spatial (Lower *o, Spatial *s)
 {
   gint32 pads[2 * MAX_SPATIAL];
   read_list (o, "strides", 1, s->stride, s->n);
@@ -42,37 +41,37 @@ read_spatial (Onnx *o, Spatial *s)
     s->begin[i] = pads[i];
     s->end[i] = pads[i + s->n];
     if (o->error == NULL && (s->kernel[i] < 1 || s->stride[i] < 1 || s->dilation[i] < 1))
-      onnx_fail (o, SL_ERROR_FORMAT, "a window's size, stride and dilation are %d, %d and %d; expected 1 or more", s->kernel[i],
-                 s->stride[i], s->dilation[i]);
+      lower_fail (o, SL_ERROR_FORMAT, "a window's size, stride and dilation are %d, %d and %d; expected 1 or more", s->kernel[i],
+                  s->stride[i], s->dilation[i]);
   }
   return o->error == NULL;
 }
 
 static gint32
-zeros (Onnx *o, const gint32 *dims, guint rank)
+zeros (Lower *o, const gint32 *dims, guint rank)
 {
-  return onnx_emit (o, SL_OP_FILL, (const gint32[]){ onnx_ints_constant (o, dims, rank), onnx_float (o, 0) }, 2, NULL, SL_DTYPE_F32);
+  return lower_emit (o, SL_OP_FILL, (const gint32[]){ lower_ints_constant (o, dims, rank), lower_float (o, 0) }, 2, NULL, SL_DTYPE_F32);
 }
 
 /* What MaxPool took, at the places that its Indices name. */
 void
-onnx_max_unpool (Onnx *o)
+onnx_max_unpool (Lower *o)
 {
-  OnnxValue *x = onnx_required (o, 0), *indices = onnx_required (o, 1);
+  LowerValue *x = lower_required (o, 0), *indices = lower_required (o, 1);
   Spatial s = { 0 };
   gint32 dims[SL_MAX_RANK], stated[SL_MAX_RANK];
   guint n_stated = 0;
   gint64 all = 1;
   if (o->error != NULL)
     return;
-  if (x->rank < 3 || indices->rank != x->rank || onnx_elements (indices) != onnx_elements (x)) {
-    onnx_fail (o, SL_ERROR_SHAPE, "its input has %u dimensions, its indices %u; expected at least 3, and equal shapes", x->rank,
-               indices->rank);
+  if (x->rank < 3 || indices->rank != x->rank || lower_elements (indices) != lower_elements (x)) {
+    lower_fail (o, SL_ERROR_SHAPE, "its input has %u dimensions, its indices %u; expected at least 3, and equal shapes", x->rank,
+                indices->rank);
     return;
   }
   s.n = x->rank - 2;
   read_list (o, "kernel_shape", 0, s.kernel, s.n);
-  onnx_input_ints (o, 2, "output_shape", stated, SL_MAX_RANK, &n_stated);
+  lower_input_ints (o, 2, "output_shape", stated, SL_MAX_RANK, &n_stated);
   if (!read_spatial (o, &s))
     return;
   for (guint i = 0; i < x->rank; i++) {
@@ -80,16 +79,16 @@ onnx_max_unpool (Onnx *o)
     dims[i] = (gint32) CLAMP (size, 0, G_MAXINT32);
     all = MIN (all * dims[i], G_MAXINT32);
     if (size < 1 || size > G_MAXINT32 || (n_stated > 0 && (n_stated != x->rank || stated[i] != dims[i]))) {
-      onnx_fail (o, SL_ERROR_UNSUPPORTED,
-                 "dimension %u of its result would be %" G_GINT64_FORMAT "; expected 1 or more, and as its output_shape says", i, size);
+      lower_fail (o, SL_ERROR_UNSUPPORTED,
+                  "dimension %u of its result would be %" G_GINT64_FORMAT "; expected 1 or more, and as its output_shape says", i, size);
       return;
     }
   }
-  const gint32 whole[1] = { (gint32) all }, flat[1] = { (gint32) MIN (onnx_elements (x), (gsize) G_MAXINT32) };
-  const gint32 inputs[3] = { zeros (o, whole, 1), onnx_reshape (o, onnx_plain (o, indices), flat, 1),
-                             onnx_reshape (o, onnx_plain (o, x), flat, 1) };
-  onnx_set (o, 0, onnx_reshape (o, onnx_emit (o, SL_OP_SCATTER_ELEMENTS, inputs, 3, &(SlOpParams){ 0 }, SL_DTYPE_F32), dims, x->rank),
-            FALSE);
+  const gint32 whole[1] = { (gint32) all }, flat[1] = { (gint32) MIN (lower_elements (x), (gsize) G_MAXINT32) };
+  const gint32 inputs[3] = { zeros (o, whole, 1), lower_reshape (o, lower_plain (o, indices), flat, 1),
+                             lower_reshape (o, lower_plain (o, x), flat, 1) };
+  lower_set (o, 0, lower_reshape (o, lower_emit (o, SL_OP_SCATTER_ELEMENTS, inputs, 3, &(SlOpParams){ 0 }, SL_DTYPE_F32), dims, x->rank),
+             FALSE);
 }
 
 /* The pixel of the padded picture of place @k of window @l. */
@@ -108,9 +107,9 @@ pixel_of (const Spatial *s, const gint32 *windows, const gint32 *padded, gint64 
 
 /* @taps places of @count windows each, and of each the sum of what the columns have for it: [pixels, planes]. */
 static gint32
-add_columns (Onnx *o, const Spatial *s, const gint32 *windows, const gint32 *padded, gint64 taps, gint64 count, gint32 columns)
+add_columns (Lower *o, const Spatial *s, const gint32 *windows, const gint32 *padded, gint64 taps, gint64 count, gint32 columns)
 {
-  const gint32 n = (gint32) (taps * count), planes = onnx_t (o, columns)->dims[1], place_dims[2] = { n, 1 };
+  const gint32 n = (gint32) (taps * count), planes = lower_t (o, columns)->dims[1], place_dims[2] = { n, 1 };
   gint32 dims[2] = { 1, planes };
   g_autofree gint32 *places = g_new (gint32, (gsize) n);
   for (guint i = 0; i < s->n; i++)
@@ -118,13 +117,13 @@ add_columns (Onnx *o, const Spatial *s, const gint32 *windows, const gint32 *pad
   for (gint32 i = 0; i < n; i++)
     places[i] = pixel_of (s, windows, padded, i / count, i % count);
   const SlOpParams params = { .elements = { .scatter = SL_SCATTER_ADD } };
-  const gint32 inputs[3] = { zeros (o, dims, 2), onnx_constant (o, SL_DTYPE_I32, 2, place_dims, places), columns };
-  return onnx_emit (o, SL_OP_SCATTER_ND, inputs, 3, &params, SL_DTYPE_F32);
+  const gint32 inputs[3] = { zeros (o, dims, 2), lower_constant (o, SL_DTYPE_I32, 2, place_dims, places), columns };
+  return lower_emit (o, SL_OP_SCATTER_ND, inputs, 3, &params, SL_DTYPE_F32);
 }
 
 /* The windows that each dimension has; FALSE where they do not fit the columns. */
 static gboolean
-count_windows (const Spatial *s, const OnnxValue *x, const gint32 *image, gint32 *windows, gint32 *padded, gint64 *taps, gint64 *count)
+count_windows (const Spatial *s, const LowerValue *x, const gint32 *image, gint32 *windows, gint32 *padded, gint64 *taps, gint64 *count)
 {
   gint64 pixels = 1;
   *taps = *count = 1;
@@ -145,36 +144,36 @@ count_windows (const Spatial *s, const OnnxValue *x, const gint32 *image, gint32
 
 /* [batch, channels * places, windows] back to pictures: what overlaps is added up. */
 void
-onnx_col_to_image (Onnx *o)
+onnx_col_to_image (Lower *o)
 {
-  OnnxValue *x = onnx_required (o, 0);
+  LowerValue *x = lower_required (o, 0);
   Spatial s = { 0 };
   gint32 image[MAX_SPATIAL], windows[MAX_SPATIAL], padded[MAX_SPATIAL], dims[SL_MAX_RANK];
   gint64 taps = 0, count = 0;
   guint n_block = 0;
-  onnx_input_ints (o, 1, "image_shape", image, MAX_SPATIAL, &s.n);
-  onnx_input_ints (o, 2, "block_shape", s.kernel, MAX_SPATIAL, &n_block);
-  const gint32 columns = onnx_plain (o, x);
+  lower_input_ints (o, 1, "image_shape", image, MAX_SPATIAL, &s.n);
+  lower_input_ints (o, 2, "block_shape", s.kernel, MAX_SPATIAL, &n_block);
+  const gint32 columns = lower_plain (o, x);
   if (o->error != NULL || !read_spatial (o, &s))
     return;
   if (s.n < 1 || n_block != s.n || !count_windows (&s, x, image, windows, padded, &taps, &count)) {
-    g_autofree char *text = sl_tensor_describe (onnx_t (o, columns));
+    g_autofree char *text = sl_tensor_describe (lower_t (o, columns));
     if (taps > MAX_PLACES || count > MAX_PLACES || taps * count > MAX_PLACES) {
-      onnx_fail (o, SL_ERROR_LIMIT, "columns %s are of more than %d places, which is not supported", text, MAX_PLACES);
+      lower_fail (o, SL_ERROR_LIMIT, "columns %s are of more than %d places, which is not supported", text, MAX_PLACES);
       return;
     }
-    onnx_fail (o, SL_ERROR_SHAPE, "columns %s do not fit an image of %u dimensions and a block of %u", text, s.n, n_block);
+    lower_fail (o, SL_ERROR_SHAPE, "columns %s do not fit an image of %u dimensions and a block of %u", text, s.n, n_block);
     return;
   }
   const gint32 planes = x->dims[0] * (x->dims[1] / (gint32) taps), swapped[2] = { 1, 0 };
-  const gint32 flat = onnx_reshape (o, columns, (const gint32[]){ planes, (gint32) (taps * count) }, 2);
-  const gint32 sums = onnx_transpose (o, add_columns (o, &s, windows, padded, taps, count, onnx_transpose (o, flat, swapped)), swapped);
+  const gint32 flat = lower_reshape (o, columns, (const gint32[]){ planes, (gint32) (taps * count) }, 2);
+  const gint32 sums = lower_transpose (o, add_columns (o, &s, windows, padded, taps, count, lower_transpose (o, flat, swapped)), swapped);
   dims[0] = x->dims[0];
   dims[1] = x->dims[1] / (gint32) taps;
   for (guint i = 0; i < s.n; i++)
     dims[2 + i] = padded[i];
-  gint32 y = onnx_reshape (o, sums, dims, s.n + 2);
+  gint32 y = lower_reshape (o, sums, dims, s.n + 2);
   for (guint i = 0; i < s.n; i++)
-    y = onnx_cut (o, y, 2 + i, s.begin[i], s.begin[i] + image[i]);
-  onnx_set (o, 0, y, FALSE);
+    y = lower_cut (o, y, 2 + i, s.begin[i], s.begin[i] + image[i]);
+  lower_set (o, 0, y, FALSE);
 }

@@ -23,14 +23,14 @@ typedef struct
 
 /* All names that @node and the graphs within it read. */
 static void
-collect_names (const OnnxNode *node, GPtrArray *names)
+collect_names (const LowerNode *node, GPtrArray *names)
 {
   for (guint i = 0; i < node->n_inputs; i++)
     g_ptr_array_add (names, (gpointer) node->inputs[i]);
   for (guint a = 0; a < node->n_attributes; a++) {
     const OnnxGraph *inner = node->attributes[a].graph;
     for (guint i = 0; inner != NULL && i < inner->nodes->len; i++)
-      collect_names (&g_array_index (inner->nodes, OnnxNode, i), names);
+      collect_names (&g_array_index (inner->nodes, LowerNode, i), names);
     for (guint i = 0; inner != NULL && i < inner->outputs->len; i++)
       g_ptr_array_add (names, (gpointer) g_array_index (inner->outputs, OnnxEdge, i).name);
   }
@@ -40,7 +40,7 @@ static GPtrArray *
 names_of (const OnnxGraph *graph, guint node)
 {
   GPtrArray *names = g_ptr_array_new ();
-  collect_names (&g_array_index (graph->nodes, OnnxNode, node), names);
+  collect_names (&g_array_index (graph->nodes, LowerNode, node), names);
   return names;
 }
 
@@ -49,7 +49,7 @@ find_producers (const OnnxGraph *graph)
 {
   GHashTable *producers = g_hash_table_new (sl_name_hash, g_str_equal);
   for (guint i = 0; i < graph->nodes->len; i++) {
-    const OnnxNode *node = &g_array_index (graph->nodes, OnnxNode, i);
+    const LowerNode *node = &g_array_index (graph->nodes, LowerNode, i);
     for (guint k = 0; k < node->n_outputs; k++)
       if (node->outputs[k][0] != '\0' && !g_hash_table_contains (producers, node->outputs[k]))
         g_hash_table_insert (producers, (gpointer) node->outputs[k], GUINT_TO_POINTER (i));
@@ -99,7 +99,7 @@ step (Sorter *sorter)
       begin (sorter, at);
       return;
     }
-  g_array_append_val (sorter->sorted, g_array_index (sorter->graph->nodes, OnnxNode, visit->node));
+  g_array_append_val (sorter->sorted, g_array_index (sorter->graph->nodes, LowerNode, visit->node));
   g_ptr_array_unref (visit->names);
   g_array_set_size (sorter->stack, sorter->stack->len - 1);
 }
@@ -113,7 +113,7 @@ onnx_graph_sort (OnnxGraph *graph)
     return;
   g_autofree guint8 *begun = g_new0 (guint8, n);
   g_autoptr (GArray) stack = g_array_new (FALSE, FALSE, sizeof (Visit));
-  Sorter sorter = { graph, producers, begun, stack, g_array_sized_new (FALSE, FALSE, sizeof (OnnxNode), n) };
+  Sorter sorter = { graph, producers, begun, stack, g_array_sized_new (FALSE, FALSE, sizeof (LowerNode), n) };
   for (guint i = 0; i < n; i++) {
     if (!begun[i])
       begin (&sorter, i);

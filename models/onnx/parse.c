@@ -89,14 +89,21 @@ read_ints (OnnxFile *file, const SlPbField *field, GArray *ints, GError **error)
   return file->n_numbers < MAX_NUMBERS || too_many (error, "numbers in attributes", MAX_NUMBERS);
 }
 
+static LowerText
+text_of (const SlPbMessage *bytes)
+{
+  return (LowerText){ (const char *) sl_pb_data (bytes), sl_pb_size (bytes) };
+}
+
 static gboolean
-parse_attribute (OnnxFile *file, SlPbMessage message, guint depth, OnnxAttribute *attribute, GError **error)
+parse_attribute (OnnxFile *file, SlPbMessage message, guint depth, LowerAttribute *attribute, GError **error)
 {
   g_autoptr (GArray) ints = g_array_new (FALSE, FALSE, sizeof (gint64));
   g_autoptr (GArray) floats = g_array_new (FALSE, FALSE, sizeof (gfloat));
-  g_autoptr (GArray) texts = g_array_new (FALSE, FALSE, sizeof (SlPbMessage));
+  g_autoptr (GArray) texts = g_array_new (FALSE, FALSE, sizeof (LowerText));
+  SlPbMessage tensor = { 0 };
   SlPbField field;
-  *attribute = (OnnxAttribute){ .name = "" };
+  *attribute = (LowerAttribute){ .name = "" };
   while (sl_pb_next (&message, &field)) {
     if (sl_pb_is (&field, 1, SL_PB_BYTES))
       attribute->name = onnx_text (file, &field.bytes);
@@ -105,27 +112,30 @@ parse_attribute (OnnxFile *file, SlPbMessage message, guint depth, OnnxAttribute
     else if (sl_pb_is (&field, 3, SL_PB_VARINT))
       attribute->i = (gint64) field.value;
     else if (sl_pb_is (&field, 4, SL_PB_BYTES))
-      attribute->text = field.bytes;
+      attribute->text = text_of (&field.bytes);
     else if (sl_pb_is (&field, 5, SL_PB_BYTES))
-      attribute->tensor = field.bytes;
+      tensor = field.bytes;
     else if (sl_pb_is (&field, 6, SL_PB_BYTES))
       attribute->graph = parse_graph (file, field.bytes, depth + 1, error);
     else if (field.number == 7 && !read_floats (file, &field, floats, error))
       return FALSE;
     else if (field.number == 8 && !read_ints (file, &field, ints, error))
       return FALSE;
-    else if (sl_pb_is (&field, 9, SL_PB_BYTES) && file->n_numbers++ < MAX_NUMBERS)
-      g_array_append_val (texts, field.bytes);
-    else if (field.number == 21)
+    else if (sl_pb_is (&field, 9, SL_PB_BYTES) && file->n_numbers++ < MAX_NUMBERS) {
+      const LowerText text = text_of (&field.bytes);
+      g_array_append_val (texts, text);
+    } else if (field.number == 21)
       attribute->is_reference = TRUE;
     if (sl_pb_is (&field, 6, SL_PB_BYTES) && attribute->graph == NULL)
       return FALSE;
   }
+  if (tensor.pb != NULL)
+    attribute->tensor = sl_arena_memdup (file->arena, &tensor, sizeof tensor);
   attribute->n_ints = ints->len;
   attribute->n_floats = floats->len;
   attribute->n_texts = texts->len;
   if (texts->len > 0)
-    attribute->texts = sl_arena_memdup (file->arena, texts->data, texts->len * sizeof (SlPbMessage));
+    attribute->texts = sl_arena_memdup (file->arena, texts->data, texts->len * sizeof (LowerText));
   if (ints->len > 0)
     attribute->ints = sl_arena_memdup (file->arena, ints->data, ints->len * sizeof (gint64));
   if (floats->len > 0)
@@ -145,11 +155,11 @@ add_name (OnnxFile *file, const SlPbField *field, GPtrArray *names, const char *
 }
 
 static gboolean
-parse_node (OnnxFile *file, SlPbMessage message, guint depth, OnnxNode *node, GError **error)
+parse_node (OnnxFile *file, SlPbMessage message, guint depth, LowerNode *node, GError **error)
 {
   g_autoptr (GPtrArray) inputs = g_ptr_array_new (), outputs = g_ptr_array_new ();
-  g_autoptr (GArray) attributes = g_array_new (FALSE, FALSE, sizeof (OnnxAttribute));
-  OnnxAttribute attribute;
+  g_autoptr (GArray) attributes = g_array_new (FALSE, FALSE, sizeof (LowerAttribute));
+  LowerAttribute attribute;
   SlPbField field;
   node->op = node->domain = node->name = "";
   while (sl_pb_next (&message, &field)) {
@@ -180,7 +190,7 @@ parse_node (OnnxFile *file, SlPbMessage message, guint depth, OnnxNode *node, GE
   node->n_attributes = attributes->len;
   node->inputs = sl_arena_memdup (file->arena, inputs->pdata, inputs->len * sizeof (char *));
   node->outputs = sl_arena_memdup (file->arena, outputs->pdata, outputs->len * sizeof (char *));
-  node->attributes = sl_arena_memdup (file->arena, attributes->data, attributes->len * sizeof (OnnxAttribute));
+  node->attributes = sl_arena_memdup (file->arena, attributes->data, attributes->len * sizeof (LowerAttribute));
   return sl_pb_check (&file->pb, error);
 }
 
@@ -292,7 +302,7 @@ refuse_sparse (OnnxFile *file, SlPbMessage message, GError **error)
 static gboolean
 parse_graph_field (OnnxFile *file, OnnxGraph *graph, const SlPbField *field, guint depth, GError **error)
 {
-  OnnxNode node = { .index = graph->nodes->len };
+  LowerNode node = { .index = graph->nodes->len };
   switch (field->number) {
     case 1:
       if (++file->n_nodes > SL_MAX_NODES)
@@ -330,7 +340,7 @@ parse_graph (OnnxFile *file, SlPbMessage message, guint depth, GError **error)
     return NULL;
   }
   OnnxGraph *graph = g_new0 (OnnxGraph, 1);
-  graph->nodes = g_array_new (FALSE, FALSE, sizeof (OnnxNode));
+  graph->nodes = g_array_new (FALSE, FALSE, sizeof (LowerNode));
   graph->inputs = g_array_new (FALSE, FALSE, sizeof (OnnxEdge));
   graph->outputs = g_array_new (FALSE, FALSE, sizeof (OnnxEdge));
   graph->initializers = g_hash_table_new (sl_name_hash, g_str_equal);

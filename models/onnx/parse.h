@@ -10,6 +10,7 @@
 
 #include "core/graph/arena.h"
 #include "core/graph/tensor.h"
+#include "models/lower/node.h"
 #include "models/onnx/protobuf.h"
 
 G_BEGIN_DECLS
@@ -40,34 +41,6 @@ typedef enum
   ONNX_FLOAT4E2M1 = 23
 } OnnxType;
 
-typedef struct _OnnxGraph OnnxGraph;
-
-/** An attribute: the members that its file fills. */
-typedef struct
-{
-  const char *name;
-  gint64 i;
-  gfloat f;
-  SlPbMessage text;   /* a string */
-  SlPbMessage tensor; /* a TensorProto */
-  OnnxGraph *graph;   /* (nullable) */
-  const gint64 *ints;
-  const gfloat *floats;
-  const SlPbMessage *texts; /* of a list of strings */
-  guint n_ints, n_floats, n_texts;
-  gboolean is_reference; /* of a function's attribute */
-} OnnxAttribute;
-
-/** @inputs, @outputs: names; "" = omitted. @index: position in its graph. */
-typedef struct
-{
-  const char *op, *domain, *name;
-  guint index;
-  guint n_inputs, n_outputs, n_attributes;
-  const char **inputs, **outputs;
-  const OnnxAttribute *attributes;
-} OnnxNode;
-
 /** A named edge of a graph. @dims: -1 = not fixed, then @dim_names may say how it is called. */
 typedef struct
 {
@@ -81,7 +54,7 @@ typedef struct
 
 struct _OnnxGraph
 {
-  GArray *nodes;            /* of OnnxNode */
+  GArray *nodes;            /* of LowerNode */
   GArray *inputs, *outputs; /* of OnnxEdge */
   GHashTable *initializers; /* name -> SlPbMessage * of a TensorProto */
 };

@@ -21,11 +21,12 @@ typedef struct
 } SlProtobuf;
 
 /** A message: bytes @at up to @end that lie inside the buffer; all zero = absent, without fields. */
-typedef struct
+typedef struct _SlPbMessage SlPbMessage;
+struct _SlPbMessage
 {
   SlProtobuf *pb;
   gsize at, end;
-} SlPbMessage;
+};
 
 typedef enum
 {

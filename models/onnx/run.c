@@ -3,29 +3,19 @@
 #include <string.h>
 
 #include "core/base/name_hash.h"
-#include "models/onnx/build.h"
 #include "models/onnx/ops.h"
 
 #define MAX_DEPTH 8
-/* Inputs of an operator that others are made of. */
-#define MAX_CALLED 4
 
-OnnxValue *
-onnx_lookup (Onnx *o, const char *name)
+/* An initialiser becomes a value when a node first asks for it. */
+LowerValue *
+onnx_read_initializer (Lower *o, const LowerScope *scope, const char *name)
 {
-  for (OnnxScope *scope = o->scope; scope != NULL; scope = scope->outer) {
-    OnnxValue *value = g_hash_table_lookup (scope->values, name);
-    if (value != NULL)
-      return value;
-    const SlPbMessage *constant = g_hash_table_lookup (scope->graph->initializers, name);
-    if (constant == NULL)
-      continue;
-    value = onnx_read_constant (o, *constant, name);
-    if (value != NULL)
-      g_hash_table_insert (scope->values, (gpointer) name, value);
-    return value;
-  }
-  return NULL;
+  const SlPbMessage *constant = g_hash_table_lookup (scope->graph->initializers, name);
+  LowerValue *value = constant != NULL ? onnx_read_constant (o, *constant, name) : NULL;
+  if (value != NULL)
+    g_hash_table_insert (scope->values, (gpointer) name, value);
+  return value;
 }
 
 static void
@@ -37,15 +27,15 @@ use_name (GHashTable *used, const char *name)
 
 /* Every name that @graph and the graphs within it mention. Each look at a node counts as a step. */
 static void
-use_graph (Onnx *o, GHashTable *used, const OnnxGraph *graph)
+use_graph (Lower *o, GHashTable *used, const OnnxGraph *graph)
 {
-  o->steps += graph->nodes->len;
-  if (o->steps > ONNX_MAX_STEPS)
+  onnx_reader (o)->steps += graph->nodes->len;
+  if (onnx_reader (o)->steps > ONNX_MAX_STEPS)
     return;
   for (guint i = 0; i < graph->outputs->len; i++)
     use_name (used, g_array_index (graph->outputs, OnnxEdge, i).name);
   for (guint i = 0; i < graph->nodes->len; i++) {
-    const OnnxNode *node = &g_array_index (graph->nodes, OnnxNode, i);
+    const LowerNode *node = &g_array_index (graph->nodes, LowerNode, i);
     for (guint k = 0; k < node->n_inputs; k++)
       use_name (used, node->inputs[k]);
     for (guint k = 0; k < node->n_attributes; k++)
@@ -56,14 +46,14 @@ use_graph (Onnx *o, GHashTable *used, const OnnxGraph *graph)
 
 /* One flag a node: something that counts reads its outputs. */
 static guint8 *
-find_live (Onnx *o, const OnnxGraph *graph)
+find_live (Lower *o, const OnnxGraph *graph)
 {
   guint8 *live = g_new0 (guint8, MAX (graph->nodes->len, 1));
   g_autoptr (GHashTable) used = g_hash_table_new (sl_name_hash, g_str_equal);
   for (guint i = 0; i < graph->outputs->len; i++)
     use_name (used, g_array_index (graph->outputs, OnnxEdge, i).name);
   for (guint i = graph->nodes->len; i-- > 0;) {
-    const OnnxNode *node = &g_array_index (graph->nodes, OnnxNode, i);
+    const LowerNode *node = &g_array_index (graph->nodes, LowerNode, i);
     for (guint k = 0; k < node->n_outputs; k++)
       live[i] |= g_hash_table_contains (used, node->outputs[k]);
     for (guint k = 0; k < node->n_inputs && live[i]; k++)
@@ -89,20 +79,20 @@ advice (const char *domain)
 }
 
 static char *
-full_name (const OnnxNode *node)
+full_name (const LowerNode *node)
 {
   return node->domain[0] != '\0' ? g_strdup_printf ("%s.%s", node->domain, node->op) : g_strdup (node->op);
 }
 
 /* One sentence for all operators that are missing. */
 static gboolean
-check_operators (Onnx *o, const OnnxGraph *graph, const guint8 *live)
+check_operators (Lower *o, const OnnxGraph *graph, const guint8 *live)
 {
   g_autoptr (GHashTable) seen = g_hash_table_new_full (sl_name_hash, g_str_equal, g_free, NULL);
   g_autoptr (GString) others = g_string_new (NULL);
-  const OnnxNode *first = NULL;
+  const LowerNode *first = NULL;
   for (guint i = 0; i < graph->nodes->len; i++) {
-    const OnnxNode *node = &g_array_index (graph->nodes, OnnxNode, i);
+    const LowerNode *node = &g_array_index (graph->nodes, LowerNode, i);
     char *name = full_name (node);
     if (!live[i] || onnx_op_find (node->domain, node->op) != NULL || g_hash_table_contains (seen, name)) {
       g_free (name);
@@ -120,98 +110,53 @@ check_operators (Onnx *o, const OnnxGraph *graph, const guint8 *live)
     g_string_append_c (others, ')');
   o->node = first;
   g_autofree char *name = full_name (first);
-  onnx_fail (o, SL_ERROR_UNSUPPORTED, "operator %s is not supported%s; %s", name, others->str, advice (first->domain));
+  lower_fail (o, SL_ERROR_UNSUPPORTED, "operator %s is not supported%s; %s", name, others->str, advice (first->domain));
   return FALSE;
 }
 
-const OnnxOp *
-onnx_current (const Onnx *o)
-{
-  return onnx_op_find (o->node->domain, o->node->op);
-}
-
 gboolean
-onnx_run_graph (Onnx *o)
+onnx_run_graph (Lower *o)
 {
   const OnnxGraph *graph = o->scope->graph;
-  const OnnxNode *outer = o->node;
-  o->steps += graph->nodes->len + 1;
-  g_autofree guint8 *live = o->steps <= ONNX_MAX_STEPS ? find_live (o, graph) : NULL;
-  if (o->steps > ONNX_MAX_STEPS) {
-    onnx_fail (o, SL_ERROR_LIMIT, "the iterations of the model's loops have more than %d nodes", ONNX_MAX_STEPS);
+  const LowerNode *outer = o->node;
+  onnx_reader (o)->steps += graph->nodes->len + 1;
+  g_autofree guint8 *live = onnx_reader (o)->steps <= ONNX_MAX_STEPS ? find_live (o, graph) : NULL;
+  if (onnx_reader (o)->steps > ONNX_MAX_STEPS) {
+    lower_fail (o, SL_ERROR_LIMIT, "the iterations of the model's loops have more than %d nodes", ONNX_MAX_STEPS);
     return FALSE;
   }
   if (!check_operators (o, graph, live))
     return FALSE;
   for (guint i = 0; i < graph->nodes->len && o->error == NULL; i++) {
-    o->node = &g_array_index (graph->nodes, OnnxNode, i);
+    o->node = &g_array_index (graph->nodes, LowerNode, i);
     if (live[i])
-      onnx_convert (o);
+      lower_convert (o);
   }
   if (o->error == NULL)
     o->node = outer;
   return o->error == NULL;
 }
 
-OnnxValue *
-onnx_call (Onnx *o, const char *op, OnnxValue *const *inputs, guint n, const OnnxAttribute *attributes, guint n_attributes)
-{
-  static const char *const places[MAX_CALLED] = { "<0>", "<1>", "<2>", "<3>" };
-  const char *names[MAX_CALLED], *output;
-  const OnnxNode *outer = o->node, *caller = o->caller;
-  g_return_val_if_fail (n <= MAX_CALLED, NULL);
-  if (o->error != NULL)
-    return NULL;
-  g_autoptr (GHashTable) values = g_hash_table_new (sl_name_hash, g_str_equal);
-  OnnxScope scope = { .graph = o->scope->graph, .values = values }, *around = o->scope;
-  for (guint i = 0; i < n; i++) {
-    names[i] = inputs[i] != NULL ? places[i] : "";
-    if (inputs[i] != NULL)
-      g_hash_table_insert (values, (gpointer) places[i], inputs[i]);
-  }
-  output = outer != NULL && outer->n_outputs > 0 ? outer->outputs[0] : "";
-  if (output[0] == '\0' || output[0] == '<')
-    output = "output";
-  const OnnxNode node = { .op = op,
-                          .domain = "",
-                          .name = "",
-                          .index = outer != NULL ? outer->index : 0,
-                          .n_inputs = n,
-                          .n_outputs = 1,
-                          .n_attributes = n_attributes,
-                          .inputs = names,
-                          .outputs = &output,
-                          .attributes = attributes };
-  o->caller = caller != NULL ? caller : outer;
-  o->node = &node;
-  o->scope = &scope;
-  onnx_convert (o);
-  o->scope = around;
-  o->node = outer;
-  o->caller = caller;
-  return o->error == NULL ? g_hash_table_lookup (values, output) : NULL;
-}
-
 gboolean
-onnx_run_inner (Onnx *o, const OnnxGraph *graph, OnnxValue *const *inputs, guint n_inputs, OnnxValue **outputs, guint n_outputs)
+onnx_run_inner (Lower *o, const OnnxGraph *graph, LowerValue *const *inputs, guint n_inputs, LowerValue **outputs, guint n_outputs)
 {
-  OnnxScope scope = { .outer = o->scope, .graph = graph, .values = g_hash_table_new (sl_name_hash, g_str_equal) };
-  if (++o->depth > MAX_DEPTH)
-    onnx_fail (o, SL_ERROR_LIMIT, "graphs within graphs are nested more than %d deep", MAX_DEPTH);
+  LowerScope scope = { .outer = o->scope, .graph = graph, .values = g_hash_table_new (sl_name_hash, g_str_equal) };
+  if (++onnx_reader (o)->depth > MAX_DEPTH)
+    lower_fail (o, SL_ERROR_LIMIT, "graphs within graphs are nested more than %d deep", MAX_DEPTH);
   for (guint i = 0; i < MIN (n_inputs, graph->inputs->len); i++)
     g_hash_table_insert (scope.values, (gpointer) g_array_index (graph->inputs, OnnxEdge, i).name, inputs[i]);
   o->scope = &scope;
   if (o->error == NULL && graph->outputs->len < n_outputs)
-    onnx_fail (o, SL_ERROR_FORMAT, "its inner graph has %u outputs; expected %u", graph->outputs->len, n_outputs);
+    lower_fail (o, SL_ERROR_FORMAT, "its inner graph has %u outputs; expected %u", graph->outputs->len, n_outputs);
   if (o->error == NULL && onnx_run_graph (o))
     for (guint i = 0; i < n_outputs && o->error == NULL; i++) {
       const char *name = g_array_index (graph->outputs, OnnxEdge, i).name;
-      outputs[i] = onnx_lookup (o, name);
+      outputs[i] = lower_lookup (o, name);
       if (outputs[i] == NULL)
-        onnx_fail (o, SL_ERROR_FORMAT, "output '%s' of its inner graph is produced by no node", name);
+        lower_fail (o, SL_ERROR_FORMAT, "output '%s' of its inner graph is produced by no node", name);
     }
   o->scope = scope.outer;
-  o->depth--;
+  onnx_reader (o)->depth--;
   g_hash_table_unref (scope.values);
   return o->error == NULL;
 }

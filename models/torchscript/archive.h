@@ -7,7 +7,7 @@
 #define SL_MODELS_TORCHSCRIPT_ARCHIVE_H
 
 #include "core/graph/graph.h"
-#include "models/torchscript/value.h"
+#include "models/aten/value.h"
 
 G_BEGIN_DECLS
 

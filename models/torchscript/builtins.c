@@ -2,7 +2,7 @@
 /* Python's own functions as torch.jit writes them: conversions, getattr, range, and the notes on types, which change nothing. */
 #include <string.h>
 
-#include "models/torchscript/ops.h"
+#include "models/torchscript/code.h"
 
 static TsValue
 argument (TsProgram *program, const TsExpr *call, guint i)

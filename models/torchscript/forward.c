@@ -9,8 +9,9 @@
 #include <string.h>
 
 #include "core/base/name_hash.h"
-#include "models/onnx/ops.h"
-#include "models/torchscript/dynamic_rows.h"
+#include "models/lower/ops.h"
+#include "models/aten/dynamic_rows.h"
+#include "models/torchscript/code.h"
 
 /* Tuples, lists and dictionaries of outputs inside each other. */
 #define MAX_DEPTH 8
@@ -62,9 +63,9 @@ add_input (Edges *edges, const char *name, TsShape shape, gboolean listed)
   memcpy (tensor.dims, shape.dims, sizeof tensor.dims);
   if (!sl_tensor_elements (&tensor, &elements) || !g_size_checked_mul (&tensor.bytes, elements, sl_dtype_size (tensor.dtype)))
     return ts_refuse (program, SL_ERROR_LIMIT, "input '%s': its dimensions overflow", name);
-  const gint32 index = onnx_new_tensor (&program->onnx, &tensor);
+  const gint32 index = lower_new_tensor (&program->lower, &tensor);
   edges->inputs[edges->n_inputs++] = index;
-  return ts_new_plain (program, onnx_cast (&program->onnx, index, ts_dtype_graph (shape.dtype)), shape.dtype);
+  return ts_new_plain (program, lower_cast (&program->lower, index, ts_dtype_graph (shape.dtype)), shape.dtype);
 }
 
 /* The arguments of forward(): tensors, and lists with one or all of them; what has a default keeps it. */
@@ -106,7 +107,7 @@ unused_name (Edges *edges, const char *wanted)
     g_free (name);
     name = g_strdup_printf ("%s.%u", wanted, i);
   }
-  const char *kept = sl_arena_strdup (edges->program->onnx.arena, name);
+  const char *kept = sl_arena_strdup (edges->program->lower.arena, name);
   g_hash_table_add (edges->names, (gpointer) kept);
   return kept;
 }
@@ -115,24 +116,24 @@ static void
 add_output (Edges *edges, const char *name, TsValue value)
 {
   TsProgram *program = edges->program;
-  Onnx *o = &program->onnx;
-  OnnxValue *x = ts_filled_rows (program, value, 0);
+  Lower *o = &program->lower;
+  LowerValue *x = ts_filled_rows (program, value, 0);
   if (x == NULL)
     return;
   if (x->empty || edges->n_outputs >= SL_MAX_IO) {
     ts_refuse (program, SL_ERROR_UNSUPPORTED, "output '%s' has no elements, or is one of more than %d", name, SL_MAX_IO);
     return;
   }
-  gint32 tensor = onnx_plain (o, x);
+  gint32 tensor = lower_plain (o, x);
   if (value.tensor->dtype == TS_QUINT8)
-    tensor = onnx_unsigned (o, tensor);
+    tensor = lower_unsigned (o, tensor);
   else if (value.tensor->dtype == TS_INT64)
-    tensor = onnx_cast (o, tensor, SL_DTYPE_I64);
+    tensor = lower_cast (o, tensor, SL_DTYPE_I64);
   if (!ts_failed (program))
-    tensor = onnx_own_output (o, tensor, edges->inputs, edges->n_inputs, edges->outputs, edges->n_outputs);
+    tensor = lower_own_output (o, tensor, edges->inputs, edges->n_inputs, edges->outputs, edges->n_outputs);
   if (ts_failed (program))
     return;
-  onnx_change_tensor (o, tensor)->name = unused_name (edges, name);
+  lower_change_tensor (o, tensor)->name = unused_name (edges, name);
   edges->outputs[edges->n_outputs++] = tensor;
 }
 
@@ -176,15 +177,18 @@ gboolean
 ts_forward (const TsModule *module, const TsShape *shapes, guint n, SlGraph *graph)
 {
   TsProgram program;
+  TsCode code;
   g_autoptr (GHashTable) names = g_hash_table_new (sl_name_hash, g_str_equal);
   Edges edges = { .program = &program, .names = names };
-  ts_program_init (&program, module->heap, graph, read_code, module->archive);
-  program.constants = module->constants.kind == TS_TUPLE ? module->constants.list : NULL;
-  program.onnx.may_copy = module->heap->most_bytes;
+  ts_program_init (&program, module->heap, graph);
+  ts_code_init (&code, &program, read_code, module->archive);
+  code.constants = module->constants.kind == TS_TUPLE ? module->constants.list : NULL;
+  program.lower.may_copy = module->heap->most_bytes;
   run (&edges, module, shapes, n);
   if (!ts_failed (&program))
-    sl_graph_set_io (graph, edges.inputs, edges.n_inputs, edges.outputs, edges.n_outputs, &program.onnx.error);
+    sl_graph_set_io (graph, edges.inputs, edges.n_inputs, edges.outputs, edges.n_outputs, &program.lower.error);
   GError *error = ts_take_error (&program);
+  ts_code_clear (&code);
   ts_program_clear (&program);
   if (error == NULL)
     return TRUE;

@@ -7,12 +7,14 @@
 #include <string.h>
 
 #include "core/base/name_hash.h"
-#include "models/torchscript/ops.h"
+#include "models/torchscript/code.h"
 
 /* Frames of the interpreter itself inside each other: a few for each call and each nested expression. */
 #define MAX_NESTING 2400
 /* Arguments of a call that lie on the stack. */
 #define FEW_ARGUMENTS 8
+/* Where torchvision has its functions; the same names elsewhere are the user's own. */
+#define ROI_HEADS "code/__torch__/torchvision/models/detection/roi_heads.py"
 
 /** TsFrame: a function that runs. @returned: it has its @result. */
 struct _TsFrame
@@ -35,7 +37,7 @@ step (TsProgram *program)
     return FALSE;
   if (++program->steps > TS_MAX_STEPS)
     ts_fail (program->heap, SL_ERROR_LIMIT, "its code takes more than %d steps; loops must have an end", TS_MAX_STEPS);
-  else if (program->nesting >= MAX_NESTING)
+  else if (ts_code (program)->nesting >= MAX_NESTING)
     ts_fail (program->heap, SL_ERROR_LIMIT, "its code is nested too deeply");
   return !ts_failed (program);
 }
@@ -44,12 +46,12 @@ step (TsProgram *program)
 static void
 locate (TsProgram *program, const TsStmt *stmt)
 {
-  if (!ts_failed (program) || program->located || program->frame->unit->is_built_in)
+  if (!ts_failed (program) || program->located || ts_code (program)->frame->unit->is_built_in)
     return;
   program->located = TRUE;
-  g_autofree char *line = ts_unit_line (program->frame->unit, stmt->line);
-  GError **error = program->heap->error != NULL ? &program->heap->error : &program->onnx.error;
-  g_prefix_error (error, "%s:%u: '%s': ", program->frame->unit->name, stmt->line, line);
+  g_autofree char *line = ts_unit_line (ts_code (program)->frame->unit, stmt->line);
+  GError **error = program->heap->error != NULL ? &program->heap->error : &program->lower.error;
+  g_prefix_error (error, "%s:%u: '%s': ", ts_code (program)->frame->unit->name, stmt->line, line);
 }
 
 static TsValue *
@@ -71,40 +73,14 @@ set_variable (TsFrame *frame, const char *name, TsValue value)
   g_hash_table_insert (frame->names, (gpointer) name, GUINT_TO_POINTER (frame->values->len));
 }
 
-gboolean
-ts_truth (TsProgram *program, TsValue value)
-{
-  switch (value.kind) {
-    case TS_NONE:
-      return FALSE;
-    case TS_BOOL:
-      return value.truth;
-    case TS_INT:
-      return value.number != 0;
-    case TS_FLOAT:
-      return value.real != 0;
-    case TS_STRING:
-      return value.text[0] != '\0';
-    case TS_LIST:
-    case TS_TUPLE:
-      return value.list->n > 0;
-    case TS_DICT:
-      return value.dict->n > 0;
-    case TS_TENSOR:
-      return ts_truth (program, ts_item (program, value));
-    default:
-      return TRUE;
-  }
-}
-
 static TsValue
 global (TsProgram *program, const char *name)
 {
   guint64 index = 0;
   if (g_str_has_prefix (name, "CONSTANTS.c")) {
-    const guint n = program->constants != NULL ? program->constants->n : 0;
+    const guint n = ts_code (program)->constants != NULL ? ts_code (program)->constants->n : 0;
     if (g_ascii_string_to_unsigned (name + strlen ("CONSTANTS.c"), 10, 0, G_MAXUINT32, &index, NULL) && index < n)
-      return program->constants->items[index];
+      return ts_code (program)->constants->items[index];
     return ts_refuse (program, SL_ERROR_FORMAT, "%s is not among the %u constants of the archive", name, n);
   }
   if (strcmp (name, "math.inf") == 0 || strcmp (name, "torch.inf") == 0)
@@ -114,43 +90,6 @@ global (TsProgram *program, const char *name)
   if (strcmp (name, "math.pi") == 0)
     return ts_float (G_PI);
   return ts_find_global (program, name);
-}
-
-static TsValue
-index_list (TsProgram *program, const TsList *list, TsValue index)
-{
-  if (index.kind == TS_TENSOR)
-    index = ts_item (program, index);
-  const gint64 at = index.kind == TS_INT && index.number < 0 ? index.number + list->n : index.number;
-  if (index.kind == TS_INT && at >= 0 && at < list->n)
-    return list->items[at];
-  if (index.kind != TS_INT)
-    return ts_refuse (program, SL_ERROR_FORMAT, "a list is indexed by a value of type %s", ts_kind_name (index.kind));
-  return ts_refuse (program, SL_ERROR_FORMAT, "index %" G_GINT64_FORMAT " is outside a list of %u elements", index.number, list->n);
-}
-
-TsValue
-ts_index (TsProgram *program, TsValue base, TsValue index)
-{
-  if (ts_failed (program))
-    return ts_none ();
-  if (base.kind == TS_LIST || base.kind == TS_TUPLE)
-    return index_list (program, base.list, index);
-  if (base.kind == TS_TENSOR) {
-    const TsValue args[] = { base, ts_int (0), index };
-    return ts_run_op (program, "aten::select", args, NULL, 3);
-  }
-  if (base.kind == TS_STRING) {
-    const glong n = g_utf8_strlen (base.text, -1), at = index.kind != TS_INT ? -1 : (glong) (index.number + (index.number < 0 ? n : 0));
-    g_autofree char *one = at >= 0 && at < n ? g_utf8_substring (base.text, at, at + 1) : NULL;
-    return one != NULL ? ts_string (program->heap, one) : ts_refuse (program, SL_ERROR_FORMAT, "an index is outside a string");
-  }
-  if (base.kind != TS_DICT)
-    return ts_refuse (program, SL_ERROR_UNSUPPORTED, "a value of type %s has no elements", ts_kind_name (base.kind));
-  const TsValue *value = ts_dict_get (base.dict, index);
-  if (value == NULL)
-    return ts_refuse (program, SL_ERROR_FORMAT, "a dictionary has no entry '%s'", index.kind == TS_STRING ? index.text : "?");
-  return *value;
 }
 
 static TsValue
@@ -195,7 +134,7 @@ eval_call (TsProgram *program, const TsExpr *expr)
 {
   TsValue few[FEW_ARGUMENTS], result = ts_none ();
   const char *op = expr->base->kind == TS_EXPR_GLOBAL ? operator_name (program, expr->base->text) : NULL;
-  if (expr->base->kind == TS_EXPR_NAME && variable (program->frame, expr->base->text) == NULL
+  if (expr->base->kind == TS_EXPR_NAME && variable (ts_code (program)->frame, expr->base->text) == NULL
       && ts_builtin (program, expr->base->text, expr, &result))
     return result;
   g_autofree TsValue *many = expr->n > FEW_ARGUMENTS ? g_new (TsValue, expr->n) : NULL;
@@ -218,7 +157,7 @@ eval_call (TsProgram *program, const TsExpr *expr)
 static TsValue
 eval_name (TsProgram *program, const char *name)
 {
-  const TsValue *value = variable (program->frame, name);
+  const TsValue *value = variable (ts_code (program)->frame, name);
   if (value == NULL && (strcmp (name, "inf") == 0 || strcmp (name, "nan") == 0))
     return ts_float (name[0] == 'i' ? (gdouble) INFINITY : (gdouble) NAN);
   return value != NULL ? *value : ts_refuse (program, SL_ERROR_FORMAT, "nothing is called '%s' here", name);
@@ -279,9 +218,9 @@ ts_eval (TsProgram *program, const TsExpr *expr)
 {
   if (!step (program))
     return ts_none ();
-  program->nesting++;
+  ts_code (program)->nesting++;
   const TsValue value = eval_inner (program, expr);
-  program->nesting--;
+  ts_code (program)->nesting--;
   return ts_failed (program) ? ts_none () : value;
 }
 
@@ -291,7 +230,7 @@ assign (TsProgram *program, const TsExpr *target, TsValue value)
   if (ts_failed (program))
     return;
   if (target->kind == TS_EXPR_NAME) {
-    set_variable (program->frame, target->text, value);
+    set_variable (ts_code (program)->frame, target->text, value);
   } else if (target->kind == TS_EXPR_TUPLE) {
     if ((value.kind != TS_TUPLE && value.kind != TS_LIST) || value.list->n != target->n) {
       ts_refuse (program, SL_ERROR_FORMAT, "%u names for a value of type %s with %u elements", target->n, ts_kind_name (value.kind),
@@ -324,7 +263,7 @@ run_for (TsProgram *program, const TsStmt *stmt)
     return;
   }
   const gint64 n = over.kind == TS_INT ? over.number : over.list->n;
-  for (gint64 i = 0; i < n && !program->frame->returned && step (program); i++) {
+  for (gint64 i = 0; i < n && !ts_code (program)->frame->returned && step (program); i++) {
     assign (program, stmt->target, over.kind == TS_INT ? ts_int (i) : i < over.list->n ? over.list->items[i] : ts_none ());
     run_block (program, &stmt->body);
   }
@@ -333,7 +272,7 @@ run_for (TsProgram *program, const TsStmt *stmt)
 static void
 run_stmt (TsProgram *program, const TsStmt *stmt)
 {
-  TsFrame *frame = program->frame;
+  TsFrame *frame = ts_code (program)->frame;
   switch (stmt->kind) {
     case TS_STMT_PASS:
       break;
@@ -363,12 +302,12 @@ run_stmt (TsProgram *program, const TsStmt *stmt)
 static void
 run_block (TsProgram *program, const TsBlock *block)
 {
-  program->nesting++;
-  for (guint i = 0; i < block->n && !program->frame->returned && step (program); i++) {
+  ts_code (program)->nesting++;
+  for (guint i = 0; i < block->n && !ts_code (program)->frame->returned && step (program); i++) {
     run_stmt (program, block->items[i]);
     locate (program, block->items[i]);
   }
-  program->nesting--;
+  ts_code (program)->nesting--;
 }
 
 /* Arguments by place and by name; defaults for the rest. */
@@ -377,7 +316,7 @@ bind (TsProgram *program, const TsFunction *function, const TsValue *args, const
 {
   const TsDef *def = function->def;
   guint next = 0;
-  TsFrame *frame = program->frame;
+  TsFrame *frame = ts_code (program)->frame;
   if (function->is_bound && def->n > 0)
     set_variable (frame, def->parameters[next++].name, function->self);
   for (guint i = 0; i < n; i++) {
@@ -402,18 +341,18 @@ bind (TsProgram *program, const TsFunction *function, const TsValue *args, const
 static void
 push (TsProgram *program, TsFrame *frame, const TsUnit *unit)
 {
-  *frame = (TsFrame){ .outer = program->frame,
+  *frame = (TsFrame){ .outer = ts_code (program)->frame,
                       .unit = unit,
                       .names = g_hash_table_new (sl_name_hash, g_str_equal),
                       .values = g_array_new (FALSE, FALSE, sizeof (TsValue)) };
-  program->frame = frame;
+  ts_code (program)->frame = frame;
 }
 
 static void
 pop (TsProgram *program)
 {
-  TsFrame *frame = program->frame;
-  program->frame = frame->outer;
+  TsFrame *frame = ts_code (program)->frame;
+  ts_code (program)->frame = frame->outer;
   g_hash_table_unref (frame->names);
   g_array_unref (frame->values);
 }
@@ -434,6 +373,21 @@ construct (TsProgram *program, const TsFunction *function, const TsValue *args, 
   return object;
 }
 
+/* (nullable): the operator that does what torchvision's @function does, where its own steps depend on the picture. */
+static const char *
+known_function (const TsFunction *function)
+{
+  const TsDef *def = function->def;
+  static const char *const names[] = { "paste_masks_in_image", "_onnx_paste_masks_in_image_loop", "heatmaps_to_keypoints",
+                                       "_onnx_heatmaps_to_keypoints_loop" };
+  static const char *const ops[] = { "torchvision::paste_masks_in_image", "torchvision::_onnx_paste_masks_in_image_loop",
+                                     "torchvision::heatmaps_to_keypoints", "torchvision::_onnx_heatmaps_to_keypoints_loop" };
+  for (guint i = 0; i < G_N_ELEMENTS (names) && strcmp (function->unit->name, ROI_HEADS) == 0; i++)
+    if (strcmp (def->name, names[i]) == 0 && def->n >= 2 && strcmp (def->parameters[0].name, i < 2 ? "masks" : "maps") == 0)
+      return ops[i];
+  return NULL;
+}
+
 TsValue
 ts_call (TsProgram *program, const TsFunction *function, const TsValue *args, const char *const *keywords, guint n)
 {
@@ -447,15 +401,15 @@ ts_call (TsProgram *program, const TsFunction *function, const TsValue *args, co
     program->op = op;
     return object;
   }
-  if (ts_known_function (function) != NULL)
-    return ts_run_op (program, ts_known_function (function), args, keywords, n);
-  if (++program->calls > TS_MAX_CALLS)
+  if (known_function (function) != NULL)
+    return ts_run_op (program, known_function (function), args, keywords, n);
+  if (++ts_code (program)->calls > TS_MAX_CALLS)
     ts_refuse (program, SL_ERROR_LIMIT, "its functions call each other more than %d deep", TS_MAX_CALLS);
   push (program, &frame, function->unit);
   bind (program, function, args, keywords, n);
   run_block (program, &function->def->body);
   pop (program);
-  program->calls--;
+  ts_code (program)->calls--;
   program->op = op;
   return ts_failed (program) ? ts_none () : frame.result;
 }

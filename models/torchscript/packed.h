@@ -3,7 +3,7 @@
 #ifndef SL_MODELS_TORCHSCRIPT_PACKED_H
 #define SL_MODELS_TORCHSCRIPT_PACKED_H
 
-#include "models/torchscript/value.h"
+#include "models/aten/value.h"
 
 G_BEGIN_DECLS
 

@@ -3,7 +3,7 @@
  * The state machine: what is known of each object, and where it is to each region. Memory is taken once, for the objects that were there
  * at the same time at most.
  */
-#include "postprocess/analyze/analyzer_types.h"
+#include "postprocess/analyze/analyzer_private.h"
 
 #include <math.h>
 #include <string.h>

@@ -4,7 +4,7 @@
  * them. Times are those of the analyzer's clock, in nanoseconds. The text may come from a file that somebody has changed, so every number is
  * checked before anything of it counts.
  */
-#include "postprocess/analyze/analyzer_types.h"
+#include "postprocess/analyze/analyzer_private.h"
 
 #include <math.h>
 #include <string.h>

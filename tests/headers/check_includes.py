@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """TAP: each header compiles alone, and each folder, and each room of core, includes only what it may (docs/architecture.md has the same
-map). A header that another folder includes carries the line DOOR_MARK; the others are private. No files of core,
-pipelines or plugins include each other in a circle.
+map). A header that another folder includes carries the line DOOR_MARK; the others are private. No files include each other in
+a circle.
 
 Called by meson: check_includes.py SOURCE_ROOT BUILD_ROOT COMPILER...
 A public header, of include/, is compiled as an application does, with include/ and GLib alone, and reaches nothing private.
@@ -62,8 +62,8 @@ PUBLIC = {
     "pipelines": {"error", "frame", "predictions", "pipeline"},
     "tools": {"error", "frame", "predictions", "predictor", "pipeline"},
 }
-# Rooms of core: which others their files may include beside their own. Each folder of core/backends/ is a room,
-# which no other may include.
+# Rooms: which others of their folder their files may include beside their own. Each folder of core/backends/ is a room,
+# which no other may include. Files of models/ outside of these rooms may include all of them.
 ROOMS = {
     "core/graph": [],
     "core/ops": ["core/graph"],
@@ -71,12 +71,15 @@ ROOMS = {
     "core/backends": ["core/graph", "core/ops"],
     "core/external": ["core/graph"],
     "core/runtime": ["core/graph", "core/ops", "core/backends", "core/external"],
+    "models/lower": [],
+    "models/aten": ["models/lower"],
+    "models/onnx": ["models/lower"],
+    "models/torchscript": ["models/lower", "models/aten"],
+    "models/tflite": [],
 }
 BACKEND = ["core/graph", "core/ops", "core/backends"]
 # The only room of core that knows XNNPACK and its thread pool.
 XNNPACK_ROOM = "core/backends/xnnpack"
-# Folders whose modules may not include each other in a circle.
-NO_CIRCLES = {"core", "pipelines", "plugins"}
 NEEDS_GSTREAMER = {"plugins", "pipelines", "tools"}
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.MULTILINE)
 
@@ -102,18 +105,27 @@ def room_of(path):
     return "/".join(parts[: 3 if parts[:2] == ["core", "backends"] else 2])
 
 
-def own_includes(root, folder, path):
-    """Includes of path that lie in folder, which has the file as well."""
+def includes(root, path):
+    """What path includes of ours, outside of include/."""
     with open(os.path.join(root, path), encoding="utf-8") as file:
-        return [name for quote, name in INCLUDE.findall(file.read()) if quote == '"' and folder_of(name) == folder]
+        return [name for quote, name in INCLUDE.findall(file.read()) if quote == '"' and os.path.exists(os.path.join(root, name))]
+
+
+def own_includes(root, path):
+    """What path includes of its own folder."""
+    return [name for name in includes(root, path) if folder_of(name) == folder_of(path)]
+
+
+def is_room(room):
+    return room in ROOMS or room.startswith("core/")
 
 
 def wrong_rooms(root, path):
-    """Sentences, one for each include of another room of core that path must not have."""
+    """Sentences, one for each include of another room that path must not have."""
     room = room_of(path)
     allowed = ROOMS.get(room, BACKEND if room.startswith("core/backends/") else []) + [room]
-    for name in own_includes(root, "core", path):
-        if room_of(name) not in allowed:
+    for name in own_includes(root, path) if is_room(room) else ():
+        if is_room(room_of(name)) and room_of(name) not in allowed:
             yield '%s includes "%s": %s/ may include %s' % (path, name, room, ", ".join(allowed))
 
 
@@ -122,25 +134,24 @@ def module_of(path):
     return re.sub(r"(_private)?\.[ch]$", "", path)
 
 
-def circles(root, folder):
-    """Sentences, one for each set of modules of folder that include each other in a circle."""
+def circles(root):
+    """Sentences, one for each set of modules that include each other in a circle."""
     reached = {}
-    for path in sources(root, folder, (".c", ".h")):
-        names = {module_of(name) for name in own_includes(root, folder, path)} - {module_of(path)}
+    for path in (path for folder in ARROWS for path in sources(root, folder, (".c", ".h", ".cpp"))):
+        names = {module_of(name) for name in includes(root, path)} - {module_of(path)}
         reached.setdefault(module_of(path), set()).update(names)
-    changed = True
-    while changed:
-        changed = False
-        for names in reached.values():
-            more = set().union(*(reached.get(name, set()) for name in names)) - names
-            names |= more
-            changed = changed or bool(more)
+    for name in list(reached):
+        waiting = set(reached[name])
+        while waiting:
+            more = reached.get(waiting.pop(), set()) - reached[name]
+            reached[name] |= more
+            waiting |= more
     seen = set()
     for module, names in sorted(reached.items()):
         circle = sorted(name for name in names if module in reached.get(name, set()))
         if module in names and module not in seen:
-            yield "these include each other: " + ", ".join(circle)
             seen |= set(circle)
+            yield "these include each other: " + ", ".join(circle)
 
 
 def wrong_includes(root, folder, path):
@@ -275,15 +286,14 @@ def main():
     good = report(not missing, "installed", missing)
     wrong = list(wrong_doors(root))
     good &= report(not wrong, "doors", wrong)
+    wrong = list(circles(root))
+    good &= report(not wrong, "circles", wrong)
     for folder in ARROWS:
         wrong = [line for path in sources(root, folder, (".c", ".h")) for line in wrong_includes(root, folder, path)]
         good &= report(not wrong, "arrows/" + folder, wrong)
-        if folder == "core":
+        if any(room.startswith(folder + "/") for room in ROOMS):
             wrong = [line for path in sources(root, folder, (".c", ".h")) for line in wrong_rooms(root, path)]
-            good &= report(not wrong, "rooms/core", wrong)
-        if folder in NO_CIRCLES:
-            wrong = list(circles(root, folder))
-            good &= report(not wrong, "circles/" + folder, wrong)
+            good &= report(not wrong, "rooms/" + folder, wrong)
         flags = application_flags(root, build, commands) if folder == "include" else folder_flags(commands, folder) + ["-I" + root, "-I" + build]
         if folder.split("/")[0] in NEEDS_GSTREAMER and folder not in (REMOTE, EVALUATE) and not any(flag.endswith("gstreamer-1.0") for flag in flags):
             continue

@@ -125,18 +125,17 @@ test_quantised (void)
   g_assert_cmpmem (codes, sizeof first, first, sizeof first);
   g_assert_cmpint (sum, ==, 11);
 
-  OnnxFile file = { .arena = sl_arena_new () };
-  Onnx onnx = { .file = &file, .graph = loaded.graph, .arena = sl_graph_arena (loaded.graph), .may_copy = 0 };
-  OnnxValue *constant = ts_tensor_value (&onnx, &loaded.heap, packed->weight);
+  Lower onnx = { .graph = loaded.graph, .arena = sl_graph_arena (loaded.graph), .scratch = sl_arena_new (), .may_copy = 0 };
+  LowerValue *constant = ts_tensor_value (&onnx, &loaded.heap, packed->weight);
   g_assert_no_error (onnx.error);
   g_assert_no_error (loaded.heap.error);
-  g_assert_true (onnx_is_last (constant));
+  g_assert_true (lower_is_last (constant));
   const SlTensor *tensor = sl_graph_tensor (loaded.graph, constant->last);
   const guint8 *start = g_bytes_get_data (loaded.bytes, NULL);
   g_assert_true ((const guint8 *) tensor->data > start && (const guint8 *) tensor->data < start + g_bytes_get_size (loaded.bytes));
   g_assert_cmpint (tensor->dims[3], ==, 3);
   g_assert_cmpint (((const gint8 *) tensor->data)[3], ==, 38);
-  sl_arena_free (file.arena);
+  sl_arena_free (onnx.scratch);
   unload (&loaded);
 }
 

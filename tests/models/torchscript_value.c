@@ -3,7 +3,7 @@
 #include <glib.h>
 #include <string.h>
 
-#include "models/torchscript/value.h"
+#include "models/aten/value.h"
 
 #define SMALL_HEAP ((gsize) 1 << 16)
 

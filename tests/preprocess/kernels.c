@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "preprocess/gather.h"
+#include "preprocess/normalize.h"
 #include "tests/preprocess/guard.h"
 
 #define CASES 3000

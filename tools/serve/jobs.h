@@ -5,7 +5,7 @@
 #ifndef SL_TOOLS_SERVE_JOBS_H
 #define SL_TOOLS_SERVE_JOBS_H
 
-#include "tools/serve/worker_private.h"
+#include "tools/serve/serving.h"
 
 G_BEGIN_DECLS
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "tools/serve/report.h"
 
-#include "tools/serve/worker_private.h"
+#include "tools/serve/serving.h"
 
 /* Milliseconds without an answer, while requests wait, after which not all is well. */
 #define STALL_MS 10000

@@ -18,6 +18,7 @@
 #include "sightline/error.h"
 #include "tools/run/log.h"
 #include "tools/serve/jobs.h"
+#include "tools/serve/worker.h"
 
 #define REPORT_US (5 * G_USEC_PER_SEC)
 #define KEEP_ALIVE_S 15
@@ -25,19 +26,6 @@
 #define RETRY_MAX_MS 15000
 /* Of a packet beside the tensors. */
 #define PACKET_ROOM 65536
-/* The most messages of one kind about invalid requests. */
-#define MAX_COMPLAINTS 20
-
-/* Messages of strangers about themselves: some are told, so that a flood fills no log. */
-void
-sl_serve_complain_some (SlServeWorker *self, const char *name, const char *text)
-{
-  g_mutex_lock (&self->lock);
-  const guint n = ++self->complaints;
-  g_mutex_unlock (&self->lock);
-  if (n <= MAX_COMPLAINTS)
-    sl_run_log (SL_LOG_WARNING, name, "trouble", "%s%s", text, n == MAX_COMPLAINTS ? " (further ones are counted only)" : "");
-}
 
 static void
 fail (SlServeWorker *self, char *reason)
@@ -109,29 +97,6 @@ report (SlServeWorker *self, gboolean marks)
 }
 
 static void
-set_shares (SlServeWorker *self, gboolean join)
-{
-  for (guint i = 0; i < self->models->len; i++) {
-    const SlServedModel *served = g_ptr_array_index (self->models, i);
-    if (join)
-      sl_broker_subscribe (self->broker, served->share_topic);
-    else
-      sl_broker_unsubscribe (self->broker, served->share_topic);
-  }
-}
-
-void
-sl_serve_settle_shares (SlServeWorker *self)
-{
-  const gboolean full = self->state == SL_SERVE_SERVING && self->queue.length >= self->queue_length;
-  const gboolean empty = self->state == SL_SERVE_PAUSED && self->queue.length <= self->queue_length / 4;
-  if (!full && !empty)
-    return;
-  self->state = full ? SL_SERVE_PAUSED : SL_SERVE_SERVING;
-  set_shares (self, empty);
-}
-
-static void
 announce (SlServeWorker *self)
 {
   for (guint i = 0; i < self->models->len; i++) {
@@ -159,7 +124,7 @@ marker_came (SlServeWorker *self, guint64 marker)
     g_cond_broadcast (&self->changed);
   }
   if (joins)
-    set_shares (self, TRUE); /* first, so that a client that sees the contract finds a worker */
+    sl_serve_set_shares (self, TRUE); /* first, so that a client that sees the contract finds a worker */
   g_mutex_unlock (&self->lock);
   if (!joins)
     return;
@@ -227,19 +192,6 @@ find_served (SlServeWorker *self, const char *topic, gboolean *is_contract)
       return served;
   }
   return NULL;
-}
-
-gint
-sl_serve_answer (SlServeWorker *self, const char *response, const void *correlation, guint16 correlation_size, const void *data, gsize size,
-                 gint64 until)
-{
-  const gint64 left = MAX (until - g_get_monotonic_time (), 0);
-  return sl_broker_send (self->broker, &(SlBrokerSend){ .topic = response,
-                                                        .data = data,
-                                                        .size = size,
-                                                        .expiry = (guint) (left / G_USEC_PER_SEC) + 1,
-                                                        .correlation = correlation,
-                                                        .correlation_size = correlation_size });
 }
 
 /* The client of a request that cannot be served gets the reason, where a reply may be sent. */
@@ -485,7 +437,7 @@ sl_serve_worker_drain (SlServeWorker *self, gint64 timeout_us)
   self->state = SL_SERVE_LEAVING;
   self->marker++; /* reports that are under way do not end that */
   if (connected)
-    set_shares (self, FALSE);
+    sl_serve_set_shares (self, FALSE);
   g_mutex_unlock (&self->lock);
   if (connected)
     report (self, TRUE);

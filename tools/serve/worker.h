@@ -5,37 +5,9 @@
 #ifndef SL_TOOLS_SERVE_WORKER_H
 #define SL_TOOLS_SERVE_WORKER_H
 
-#include "tools/serve/served_model.h"
+#include "tools/serve/serving.h"
 
 G_BEGIN_DECLS
-
-typedef struct _SlServeWorker SlServeWorker;
-
-typedef enum
-{
-  SL_SERVE_AWAY,    /* there is no connection */
-  SL_SERVE_JOINING, /* connected, and asking what contracts there are */
-  SL_SERVE_SERVING,
-  SL_SERVE_PAUSED,  /* the queue is full */
-  SL_SERVE_LEAVING, /* no more work is wanted, and some may be on its way */
-  SL_SERVE_LEFT
-} SlServeState;
-
-/**
- * SlServeSettings:
- * @access: how to get to the broker; its topic is the prefix
- * @name: the worker's, its own on its broker
- * @threads: of a model's run; @jobs: frames that are computed at once; @queue: frames that wait at most before other workers get them
- * @batch: frames that are computed in one run at most, of those that wait; 0 = as many as are fastest, which is measured
- * @replace: contracts of others at the broker give way to ours
- */
-typedef struct
-{
-  SlMqttAccess access;
-  const char *name;
-  guint threads, jobs, queue, batch;
-  gboolean replace;
-} SlServeSettings;
 
 /** SL_SERVE_EXAMPLE: a location, for messages. */
 #define SL_SERVE_EXAMPLE "mqtt://localhost/models"

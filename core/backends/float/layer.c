@@ -148,11 +148,11 @@ static void
 set_shape (SlFloatLayer *layer, const SlGraph *graph, const SlNode *node)
 {
   const SlTensor *x = sl_node_input (graph, node, 0), *w = sl_node_input (graph, node, 1), *y = sl_node_output (graph, node, 0);
-  sl_tensor_elements (y, &layer->elements);
+  sl_tensor_elements (y, &layer->elements.total);
   if (is_element_wise (node))
     return;
   layer->channels = y->dims[y->rank - 1];
-  layer->rows = (gint32) (layer->elements / (gsize) layer->channels);
+  layer->rows = (gint32) (layer->elements.total / (gsize) layer->channels);
   layer->depth = (gint32) (w->bytes / sizeof (gfloat) / (gsize) layer->channels);
   layer->groups = 1;
   layer->mode = SL_FLOAT_DIRECT;
@@ -166,7 +166,7 @@ set_shape (SlFloatLayer *layer, const SlGraph *graph, const SlNode *node)
     layer->groups = x->dims[3] / w->dims[3];
   if (node->op == SL_OP_CONV_2D && (layer->groups > 1 || !sl_window_is_pixel (&layer->window)))
     layer->mode = SL_FLOAT_WINDOW;
-  layer->taps_apart = layer->groups > 1 || layer->window.dilation_w > 1;
+  layer->tiles.taps_apart = layer->groups > 1 || layer->window.dilation_w > 1;
 }
 
 /* Work items: weights that stay in the second-level cache while rows pass. With threads there are enough items to share them evenly: by rows
@@ -175,8 +175,8 @@ static void
 set_tiles (SlFloatLayer *layer, guint threads)
 {
   const SlFloatIsa *isa = layer->isa;
-  const gint32 channels = layer->channels / layer->groups, width = (layer->deep ? 1 : isa->lanes) * isa->max_groups;
-  const gsize panel_bytes = (gsize) layer->depth * (gsize) width * sl_float_weight_size (layer->weights);
+  const gint32 channels = layer->channels / layer->groups, width = (layer->tiles.deep ? 1 : isa->lanes) * isa->max_groups;
+  const gsize panel_bytes = (gsize) layer->depth * (gsize) width * sl_float_weight_size (layer->tiles.weights);
   const gint32 pieces = threads > 1 ? CLAMP ((gint32) layer->cost_us, 1, 4 * (gint32) threads) : 1;
   gint32 rows = 8 * isa->max_rows;
   layer->n_panels = (channels + width - 1) / width * layer->groups;
@@ -196,17 +196,17 @@ static void
 set_strip (SlFloatLayer *layer)
 {
   const SlWindowShape *w = &layer->window;
-  layer->strip = MIN (w->out_w, MAX_STRIP);
-  while (layer->strip > 1
-         && (w->filter_h * columns_of (w, layer->strip) > SL_FLOAT_MAX_COLUMNS
-             || (layer->strip > SL_FLOAT_MAX_PIXELS
-                 && w->filter_h * columns_of (w, layer->strip) * w->channels * (gint64) sizeof (gfloat) > STRIP_BYTES)))
-    layer->strip--;
-  layer->depthwise.channels = w->channels;
-  layer->depthwise.filter_h = w->filter_h;
-  layer->depthwise.filter_w = w->filter_w;
-  layer->depthwise.stride = w->stride_w;
-  layer->depthwise.dilation = w->dilation_w;
+  layer->depthwise.strip = MIN (w->out_w, MAX_STRIP);
+  while (layer->depthwise.strip > 1
+         && (w->filter_h * columns_of (w, layer->depthwise.strip) > SL_FLOAT_MAX_COLUMNS
+             || (layer->depthwise.strip > SL_FLOAT_MAX_PIXELS
+                 && w->filter_h * columns_of (w, layer->depthwise.strip) * w->channels * (gint64) sizeof (gfloat) > STRIP_BYTES)))
+    layer->depthwise.strip--;
+  layer->depthwise.kernel.channels = w->channels;
+  layer->depthwise.kernel.filter_h = w->filter_h;
+  layer->depthwise.kernel.filter_w = w->filter_w;
+  layer->depthwise.kernel.stride = w->stride_w;
+  layer->depthwise.kernel.dilation = w->dilation_w;
 }
 
 static guint
@@ -214,7 +214,7 @@ cost_of (const SlFloatLayer *layer)
 {
   const gdouble rate = layer->isa->lanes * (layer->mode == SL_FLOAT_DEPTHWISE ? 2e3 : 4e3);
   if (layer->mode >= SL_FLOAT_ADD)
-    return (guint) MIN ((gdouble) layer->elements / (layer->mode == SL_FLOAT_SOFTMAX ? RISEN : MOVED), 1e6);
+    return (guint) MIN ((gdouble) layer->elements.total / (layer->mode == SL_FLOAT_SOFTMAX ? RISEN : MOVED), 1e6);
   return (guint) MIN ((gdouble) layer->rows * layer->channels * layer->depth / rate, 1e6);
 }
 
@@ -225,8 +225,8 @@ set_output (SlFloatLayer *layer, const SlGraph *graph, const SlNode *node)
   layer->activation = activation_of (node);
   layer->slope = sl_node_slope (node);
   sl_clamp_for (&clamp, layer->activation, sl_node_output (graph, node, 0));
-  layer->lo = layer->gemm.lo = layer->depthwise.lo = layer->sparse.lo = clamp.lo_f;
-  layer->hi = layer->gemm.hi = layer->depthwise.hi = layer->sparse.hi = clamp.hi_f;
+  layer->lo = layer->tiles.gemm.lo = layer->depthwise.kernel.lo = layer->sparse.lo = clamp.lo_f;
+  layer->hi = layer->tiles.gemm.hi = layer->depthwise.kernel.hi = layer->sparse.hi = clamp.hi_f;
 }
 
 /* Whether each pixel of a window is a run of its own when registers of @lanes lie along the depth. Windows whose runs are rows of pixels need
@@ -234,7 +234,8 @@ set_output (SlFloatLayer *layer, const SlGraph *graph, const SlNode *node)
 static gboolean
 deep_taps_apart (const SlFloatLayer *layer, gint32 lanes)
 {
-  return layer->taps_apart || (layer->mode == SL_FLOAT_WINDOW && layer->depth > SL_FLOAT_MAX_COPIED && layer->window.channels % lanes != 0);
+  return layer->tiles.taps_apart
+         || (layer->mode == SL_FLOAT_WINDOW && layer->depth > SL_FLOAT_MAX_COPIED && layer->window.channels % lanes != 0);
 }
 
 static gint32
@@ -285,11 +286,11 @@ choose_loops (SlFloatLayer *layer, const SlFloatIsa *isa)
       if (row_work (layer, with, deep) * handicap < least) {
         least = row_work (layer, with, deep) * handicap;
         layer->isa = with;
-        layer->deep = deep;
+        layer->tiles.deep = deep;
       }
-  if (layer->deep) {
-    layer->run_length = deep_run_length (layer, layer->isa->lanes);
-    layer->taps_apart = deep_taps_apart (layer, layer->isa->lanes);
+  if (layer->tiles.deep) {
+    layer->tiles.run_length = deep_run_length (layer, layer->isa->lanes);
+    layer->tiles.taps_apart = deep_taps_apart (layer, layer->isa->lanes);
   }
   return least;
 }
@@ -311,7 +312,7 @@ choose_winograd (SlFloatLayer *layer, const SlFloatIsa *isa, gdouble work)
     return;
   layer->isa = chosen;
   layer->mode = SL_FLOAT_WINOGRAD;
-  layer->deep = FALSE;
+  layer->tiles.deep = FALSE;
   layer->depth = layer->window.channels;
   layer->cost_us = (guint) (layer->cost_us * least / work);
 }
@@ -326,11 +327,11 @@ choose_sparse (SlFloatLayer *layer, const SlFloatIsa *isa, const SlTensor *weigh
   const gdouble tiles = ceil ((gdouble) layer->rows / isa->sparse_rows), rows = tiles * isa->sparse_rows;
   const gdouble step = (gsize) (layer->depth * isa->sparse_rows) * sizeof (gfloat) <= FIRST_CACHE ? SPARSE_STEP : SPARSE_FAR_STEP;
   const gdouble work = rows * (density * layer->depth * layer->channels * step + SPARSE_TURN * ((gdouble) layer->depth + layer->channels));
-  if (density == 1 || work >= row_work (layer, layer->isa, layer->deep) * layer->rows)
+  if (density == 1 || work >= row_work (layer, layer->isa, layer->tiles.deep) * layer->rows)
     return;
   layer->isa = isa;
   layer->mode = SL_FLOAT_SPARSE;
-  layer->deep = FALSE;
+  layer->tiles.deep = FALSE;
 }
 
 /* Whether all weights are finite numbers of at most @most. */
@@ -382,25 +383,26 @@ static void
 choose_weights (SlFloatLayer *layer, const SlTensor *weights)
 {
   const SlFloatIsa *isa = layer->isa;
-  const gboolean tiles = (layer->mode == SL_FLOAT_DIRECT || layer->mode == SL_FLOAT_WINDOW) && !layer->deep && layer->depth >= MIN_DEPTH;
+  const gboolean tiles =
+    (layer->mode == SL_FLOAT_DIRECT || layer->mode == SL_FLOAT_WINDOW) && !layer->tiles.deep && layer->depth >= MIN_DEPTH;
   if (!tiles || isa->gemm_half == NULL)
     return;
   if (layer->precision == SL_PRECISION_FP16 && goes_by_pairs (layer, isa) && are_within (weights, HALVES_MOST)) {
-    layer->weights = SL_FLOAT_HALF;
-    layer->pairs = pairs_of (layer, isa);
-    layer->gemm.reach = reach_of (weights);
+    layer->tiles.weights = SL_FLOAT_HALF;
+    layer->tiles.pairs = pairs_of (layer, isa);
+    layer->tiles.gemm.reach = reach_of (weights);
   } else if (layer->precision != SL_PRECISION_BF16 && (layer->precision == SL_PRECISION_FP16 || layer->rows <= FEW_ROWS)
              && are_bytes (layer, weights))
-    layer->weights = SL_FLOAT_BYTES;
+    layer->tiles.weights = SL_FLOAT_BYTES;
   else if (layer->precision == SL_PRECISION_FP16
              ? are_within (weights, SL_HALF_MOST)
              : layer->precision == SL_PRECISION_FLOAT && layer->rows <= FEW_ROWS && are_halves (weights))
-    layer->weights = SL_FLOAT_HALF;
+    layer->tiles.weights = SL_FLOAT_HALF;
   else if (layer->precision == SL_PRECISION_BF16 && are_within (weights, SL_BFLOAT_MOST)) {
-    layer->weights = goes_by_pairs (layer, isa) ? SL_FLOAT_PAIRS : SL_FLOAT_BFLOAT;
-    layer->pairs = layer->weights == SL_FLOAT_PAIRS ? pairs_of (layer, isa) : NULL;
+    layer->tiles.weights = goes_by_pairs (layer, isa) ? SL_FLOAT_PAIRS : SL_FLOAT_BFLOAT;
+    layer->tiles.pairs = layer->tiles.weights == SL_FLOAT_PAIRS ? pairs_of (layer, isa) : NULL;
   }
-  if (layer->pairs != NULL)
+  if (layer->tiles.pairs != NULL)
     layer->cost_us = (guint) (layer->cost_us * PAIRS_STEP);
 }
 
@@ -408,12 +410,12 @@ static void
 set_multiply (SlFloatLayer *layer, SlHost *host)
 {
   const SlFloatIsa *isa = layer->isa;
-  layer->multiply = layer->deep                         ? isa->gemm_deep
-                    : layer->weights == SL_FLOAT_HALF   ? isa->gemm_half
-                    : layer->weights == SL_FLOAT_BFLOAT ? isa->gemm_bfloat
-                    : layer->weights == SL_FLOAT_BYTES  ? isa->gemm_bytes
-                                                        : isa->gemm;
-  if (layer->pairs == NULL)
+  layer->tiles.multiply = layer->tiles.deep                         ? isa->gemm_deep
+                          : layer->tiles.weights == SL_FLOAT_HALF   ? isa->gemm_half
+                          : layer->tiles.weights == SL_FLOAT_BFLOAT ? isa->gemm_bfloat
+                          : layer->tiles.weights == SL_FLOAT_BYTES  ? isa->gemm_bytes
+                                                                    : isa->gemm;
+  if (layer->tiles.pairs == NULL)
     return;
   layer->scratch = &host->scratch;
   sl_host_need_scratch (host, SL_FLOAT_PAIRS_SCRATCH (isa->max_rows, layer->depth));
@@ -454,7 +456,7 @@ pack (SlArena *arena, gpointer data)
 {
   const Packing *packing = data;
   sl_float_pack (packing->layer, packing->graph, packing->node, arena);
-  const Packed packed = { packing->layer->gemm, packing->layer->depthwise, packing->layer->sparse };
+  const Packed packed = { packing->layer->tiles.gemm, packing->layer->depthwise.kernel, packing->layer->sparse };
   return sl_arena_memdup (arena, &packed, sizeof packed);
 }
 
@@ -477,37 +479,38 @@ set_elements (SlFloatLayer *layer, SlHost *host, const SlNode *node)
                 : node->op == SL_OP_PRELU   ? SL_FLOAT_PRELU
                 : node->op == SL_OP_SOFTMAX ? SL_FLOAT_SOFTMAX
                                             : SL_FLOAT_ACTIVATE;
-  layer->piece = MIN (PIECE, ((layer->elements + host->threads - 1) / host->threads + WHOLE_PIECE - 1) / WHOLE_PIECE * WHOLE_PIECE);
+  layer->elements.piece =
+    MIN (PIECE, ((layer->elements.total + host->threads - 1) / host->threads + WHOLE_PIECE - 1) / WHOLE_PIECE * WHOLE_PIECE);
   layer->cost_us = cost_of (layer);
   if (layer->mode == SL_FLOAT_SOFTMAX) {
     const SlTensor *y = sl_node_output (host->graph, node, 0);
     layer->depth = y->dims[y->rank - 1];
-    layer->beta = node->params.softmax.beta;
-    layer->piece = (layer->piece / 2 + (gsize) layer->depth - 1) / (gsize) layer->depth * (gsize) layer->depth;
+    layer->softmax.beta = node->params.softmax.beta;
+    layer->elements.piece = (layer->elements.piece / 2 + (gsize) layer->depth - 1) / (gsize) layer->depth * (gsize) layer->depth;
   }
   if (layer->mode != SL_FLOAT_PRELU)
     return;
   const SlTensor *given = sl_node_input (host->graph, node, 1);
   const gsize n = given->bytes / sizeof (gfloat), lanes = (gsize) layer->isa->lanes;
-  layer->period = n;
-  while (layer->period % lanes != 0)
-    layer->period += n;
-  layer->period *= (MIN_PERIOD + layer->period - 1) / layer->period;
-  gfloat *slopes = sl_tensor_alloc (host->arena, layer->period * sizeof slopes[0]);
-  for (gsize i = 0; i < layer->period; i += n)
+  layer->prelu.period = n;
+  while (layer->prelu.period % lanes != 0)
+    layer->prelu.period += n;
+  layer->prelu.period *= (MIN_PERIOD + layer->prelu.period - 1) / layer->prelu.period;
+  gfloat *slopes = sl_tensor_alloc (host->arena, layer->prelu.period * sizeof slopes[0]);
+  for (gsize i = 0; i < layer->prelu.period; i += n)
     memcpy (slopes + i, given->data, given->bytes);
-  layer->slopes = slopes;
-  layer->piece = MAX (PIECE / layer->period, 1) * layer->period;
+  layer->prelu.slopes = slopes;
+  layer->elements.piece = MAX (PIECE / layer->prelu.period, 1) * layer->prelu.period;
 }
 
 static void *
 pack_parts (SlArena *arena, gpointer data)
 {
   const Packing *packing = data;
-  SlFloatGemm *packed = sl_arena_alloc (arena, packing->layer->n_parts * sizeof packed[0]);
-  for (guint i = 0; i < packing->layer->n_parts; i++) {
-    sl_float_pack_part (&packing->layer->parts[i], packing->graph, packing->node, arena);
-    packed[i] = packing->layer->parts[i].gemm;
+  SlFloatGemm *packed = sl_arena_alloc (arena, packing->layer->transposed.n_parts * sizeof packed[0]);
+  for (guint i = 0; i < packing->layer->transposed.n_parts; i++) {
+    sl_float_pack_part (&packing->layer->transposed.parts[i], packing->graph, packing->node, arena);
+    packed[i] = packing->layer->transposed.parts[i].tiles.gemm;
   }
   return packed;
 }
@@ -516,8 +519,8 @@ static void
 finish_transposed (SlFloatLayer *layer, SlHost *host, const SlNode *node)
 {
   sl_float_transposed_parts (layer, host->graph, node, host->arena);
-  for (guint i = 0; i < layer->n_parts; i++) {
-    SlFloatLayer *part = &layer->parts[i];
+  for (guint i = 0; i < layer->transposed.n_parts; i++) {
+    SlFloatLayer *part = &layer->transposed.parts[i];
     choose_loops (part, layer->isa);
     part->cost_us = cost_of (part);
     set_multiply (part, host);
@@ -529,8 +532,8 @@ finish_transposed (SlFloatLayer *layer, SlHost *host, const SlNode *node)
   }
   const SlFloatGemm *packed =
     sl_weight_cache_get (host->weights, node, layer->isa, pack_parts, &(Packing){ layer, host->graph, node }, NULL);
-  for (guint i = 0; i < layer->n_parts; i++)
-    layer->parts[i].gemm = packed[i];
+  for (guint i = 0; i < layer->transposed.n_parts; i++)
+    layer->transposed.parts[i].tiles.gemm = packed[i];
 }
 
 SlFloatLayer *
@@ -567,8 +570,8 @@ sl_float_layer_new (const SlFloatIsa *isa, SlHost *host, const SlNode *node)
   if (layer->mode != SL_FLOAT_DIRECT && layer->mode != SL_FLOAT_SPARSE)
     layer->zeros = zeros_new (layer, host->arena);
   const Packed *packed = sl_weight_cache_get (host->weights, node, layer->isa, pack, &(Packing){ layer, host->graph, node }, NULL);
-  layer->gemm = packed->gemm;
-  layer->depthwise = packed->depthwise;
+  layer->tiles.gemm = packed->gemm;
+  layer->depthwise.kernel = packed->depthwise;
   layer->sparse = packed->sparse;
   return layer;
 }

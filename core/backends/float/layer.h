@@ -42,7 +42,32 @@ typedef enum
 } SlFloatMode;
 
 /**
- * SlFloatTransposed: the output pixels that one part of a transposed convolution computes
+ * SlFloatTiles: the plan of direct and windowed layers, of tiles that stand for windows, and of each part of a transposed convolution
+ * @deep: a register lies along the depth instead of across channels; then each run is of @run_length activations, or of several times
+ *   as many whole registers
+ * @taps_apart: each pixel of a window is a run of its own
+ * @weights: of its panels; @multiply: a tile by panels of such weights; @pairs: (nullable): instead of it
+ * @gemm: the panels, which lie in the weight cache
+ */
+typedef struct
+{
+  gboolean deep, taps_apart;
+  gint32 run_length;
+  SlFloatWeights weights;
+  SlFloatGemmFunc multiply;
+  SlFloatPairsFunc pairs;
+  SlFloatGemm gemm;
+} SlFloatTiles;
+
+/** SlFloatStrips: the plan of a depthwise layer. @strip: output pixels at a time */
+typedef struct
+{
+  gint32 strip;
+  SlFloatDepthwise kernel;
+} SlFloatStrips;
+
+/**
+ * SlFloatPlace: which pixels of the output of a transposed convolution a part of it makes
  * @stride_h, @stride_w: output pixels that each place of the window makes in all parts together
  * @first_y, @first_x: of these, where the part's begin
  * @skip_h, @skip_w: of the first place's, how many are no output
@@ -51,28 +76,47 @@ typedef enum
 typedef struct
 {
   gint32 stride_h, stride_w, first_y, first_x, skip_h, skip_w, h, w, channels;
+} SlFloatPlace;
+
+/** SlFloatTransposed: the plan of a transposed convolution: @n_parts convolutions, each of which has its @place. */
+typedef struct
+{
+  SlFloatLayer *parts;
+  guint n_parts;
+  SlFloatPlace place;
 } SlFloatTransposed;
 
+/** SlFloatElements: the plan of elementwise layers and of softmax. @total: elements of the output; @piece: of them in a work item */
+typedef struct
+{
+  gsize total, piece;
+} SlFloatElements;
+
+/** SlFloatSoftmax: @beta: what values are multiplied by */
+typedef struct
+{
+  gfloat beta;
+} SlFloatSoftmax;
+
+/** SlFloatPrelu: @slopes: those of the channels over and over, @period of them, whole registers and whole pixels */
+typedef struct
+{
+  const gfloat *slopes;
+  gsize period;
+} SlFloatPrelu;
+
 /**
- * SlFloatLayer:
+ * SlFloatLayer: what all modes need, and a plan for each. A mode reads its own plan alone.
  * @images: of the batch; @rows: output pixels of all images; @depth: activations of a window; @channels: of the output
- * @groups: of a convolution; @taps_apart: each pixel of a window is a run of its own
+ * @groups: of a convolution
  * @precision: what may be done with its weights
- * @deep: a register lies along the depth instead of across channels; then each run is of @run_length activations, or of several times
- *   as many whole registers
  * @tile_rows, @chunks: work items are this many rows by panels, or of sparse weights channels, shared out to as many chunks
  * @threads: among whom neighbouring tiles are shared out, each with all chunks
  *   (winograd) @tile_rows tiles by all panels, of which each of the sixteen matrices has @n_panels
- * @strip: (depthwise) output pixels at a time
  * @lo, @hi: limits of the output; @activation: what comes after them, where it is a curve; @slope: of a leaky one
- * @weights: of its panels; @multiply: (direct, window, transposed) a tile by panels of such weights; @pairs: (nullable): instead of it
  * @scratch: (sparse, winograd, transposed, pairs) the session's, for a tile of turned rows of each thread, tiles on their way, products that
  *   cross a border, or rounded rows
- * @parts: (transposed) @n_parts convolutions, each of which has its @transposed
  * @zeros: as many as a run, for what is outside of the picture; (winograd) and as a bias
- * @elements: (element by element, row by row) of the output; @piece: of them in a work item
- * @beta: (softmax) what values are multiplied by
- * @slopes: (prelu) the slopes of the channels, repeated to @period values: whole registers and whole pixels
  * @cost_us: about how long it takes one thread
  */
 struct _SlFloatLayer
@@ -80,28 +124,22 @@ struct _SlFloatLayer
   const SlFloatIsa *isa;
   SlFloatMode mode;
   SlWindowShape window;
-  SlFloatTransposed transposed;
-  SlFloatLayer *parts;
-  guint n_parts;
   gint32 images, rows, depth, channels, groups;
-  gint32 n_panels, tile_rows, chunks, threads, strip;
-  gint32 run_length;
-  gboolean taps_apart, deep;
+  gint32 n_panels, tile_rows, chunks, threads;
   SlPrecision precision;
-  SlFloatWeights weights;
-  SlFloatGemmFunc multiply;
-  SlFloatPairsFunc pairs;
-  const gfloat *zeros;
-  SlFloatGemm gemm;
-  SlFloatDepthwise depthwise;
-  SlFloatSparse sparse;
-  const SlScratch *scratch;
   gfloat lo, hi;
   SlActivation activation;
-  gfloat slope, beta;
-  const gfloat *slopes;
-  gsize period, elements, piece;
+  gfloat slope;
+  const gfloat *zeros;
+  const SlScratch *scratch;
   guint cost_us;
+  SlFloatTiles tiles;
+  SlFloatSparse sparse;
+  SlFloatStrips depthwise;
+  SlFloatTransposed transposed;
+  SlFloatElements elements;
+  SlFloatSoftmax softmax;
+  SlFloatPrelu prelu;
 };
 
 /** sl_float_first_panel: of @chunk. */

@@ -77,13 +77,13 @@ static void
 pack_panel (const SlFloatLayer *layer, SlFloatPanel *panel, const gfloat *weights, void *to)
 {
   const gsize width = (gsize) (panel->groups * layer->isa->lanes);
-  const guint together = layer->weights == SL_FLOAT_PAIRS ? 2 : 1;
+  const guint together = layer->tiles.weights == SL_FLOAT_PAIRS ? 2 : 1;
   panel->weights = to;
   for (gint32 lane = 0; lane < panel->channels; lane++) {
     const gfloat *from = weights + (gsize) (panel->channel + lane) * (gsize) layer->depth;
-    const gfloat step = layer->weights == SL_FLOAT_BYTES ? layer->gemm.steps[panel->channel + lane] : 1;
+    const gfloat step = layer->tiles.weights == SL_FLOAT_BYTES ? layer->tiles.gemm.steps[panel->channel + lane] : 1;
     for (gsize k = 0; k < (gsize) layer->depth; k++)
-      put (layer->weights, step, to, (k / together * width + (gsize) lane) * together + k % together, from[k]);
+      put (layer->tiles.weights, step, to, (k / together * width + (gsize) lane) * together + k % together, from[k]);
   }
 }
 
@@ -92,7 +92,7 @@ static void
 pack_deep_panel (const SlFloatLayer *layer, SlFloatPanel *panel, const gfloat *weights, void *memory)
 {
   gfloat *to = memory;
-  const gint32 length = layer->run_length, lanes = layer->isa->lanes;
+  const gint32 length = layer->tiles.run_length, lanes = layer->isa->lanes;
   panel->weights = to;
   for (gint32 first = 0; first < layer->depth; first += length)
     for (gint32 k = 0; k < length; k += lanes)
@@ -106,13 +106,13 @@ pack_deep_panel (const SlFloatLayer *layer, SlFloatPanel *panel, const gfloat *w
 static void
 pack_panels (const SlFloatLayer *layer, const gfloat *weights, SlFloatPanel *packed, SlArena *arena)
 {
-  const gint32 lanes = layer->deep ? 1 : layer->isa->lanes, channels = layer->channels / layer->groups;
+  const gint32 lanes = layer->tiles.deep ? 1 : layer->isa->lanes, channels = layer->channels / layer->groups;
   const gint32 registers = (channels + lanes - 1) / lanes;
-  const gint32 whole = (layer->run_length + layer->isa->lanes - 1) / layer->isa->lanes * layer->isa->lanes;
-  const gsize even = layer->weights == SL_FLOAT_PAIRS ? (gsize) layer->depth % 2 : 0;
-  const gsize depth = layer->deep ? (gsize) (layer->depth / layer->run_length) * (gsize) whole : (gsize) layer->depth + even;
+  const gint32 whole = (layer->tiles.run_length + layer->isa->lanes - 1) / layer->isa->lanes * layer->isa->lanes;
+  const gsize even = layer->tiles.weights == SL_FLOAT_PAIRS ? (gsize) layer->depth % 2 : 0;
+  const gsize depth = layer->tiles.deep ? (gsize) (layer->depth / layer->tiles.run_length) * (gsize) whole : (gsize) layer->depth + even;
   const gint32 panels = layer->n_panels / layer->groups, inputs = layer->window.channels / layer->groups;
-  const gsize size = sl_float_weight_size (layer->weights);
+  const gsize size = sl_float_weight_size (layer->tiles.weights);
   const gsize bytes = (gsize) registers * (gsize) lanes * (gsize) layer->groups * depth * size;
   guint8 *to = sl_tensor_alloc (arena, bytes);
   memset (to, 0, bytes);
@@ -125,7 +125,7 @@ pack_panels (const SlFloatLayer *layer, const gfloat *weights, SlFloatPanel *pac
       .groups = end - first,
       .offset = group * inputs,
     };
-    (layer->deep ? pack_deep_panel : pack_panel) (layer, &packed[p], weights, to);
+    (layer->tiles.deep ? pack_deep_panel : pack_panel) (layer, &packed[p], weights, to);
     to += (gsize) (packed[p].groups * lanes) * depth * size;
   }
 }
@@ -134,9 +134,9 @@ static void
 pack_gemm (SlFloatLayer *layer, const gfloat *weights, SlArena *arena)
 {
   SlFloatPanel *packed = sl_arena_alloc (arena, (gsize) layer->n_panels * sizeof packed[0]);
-  layer->gemm.steps = layer->weights == SL_FLOAT_BYTES ? pack_steps (layer, weights, arena) : NULL;
+  layer->tiles.gemm.steps = layer->tiles.weights == SL_FLOAT_BYTES ? pack_steps (layer, weights, arena) : NULL;
   pack_panels (layer, weights, packed, arena);
-  layer->gemm.panels = packed;
+  layer->tiles.gemm.panels = packed;
 }
 
 static void
@@ -146,7 +146,7 @@ pack_winograd (SlFloatLayer *layer, const gfloat *weights, SlArena *arena)
   g_autofree gfloat *matrices = sl_float_winograd_weights (layer, weights);
   for (gint32 i = 0; i < SL_FLOAT_TILE; i++)
     pack_panels (layer, matrices + (gsize) i * (gsize) layer->depth * (gsize) layer->channels, packed + i * layer->n_panels, arena);
-  layer->gemm.panels = packed;
+  layer->tiles.gemm.panels = packed;
 }
 
 static void
@@ -160,7 +160,7 @@ pack_depthwise (SlFloatLayer *layer, const SlTensor *weights, SlArena *arena)
     for (gint32 tap = 0; tap < taps; tap++)
       to[(gsize) (c / lanes * taps + tap) * (gsize) lanes + (gsize) (c % lanes)] =
         ((const gfloat *) weights->data)[(gsize) tap * (gsize) layer->channels + (gsize) c];
-  layer->depthwise.weights = to;
+  layer->depthwise.kernel.weights = to;
 }
 
 /* How many of @n floats are not zero. */
@@ -213,7 +213,7 @@ sl_float_pack (SlFloatLayer *layer, const SlGraph *graph, const SlNode *node, Sl
     pack_winograd (layer, weights->data, arena);
   else
     pack_gemm (layer, weights->data, arena);
-  layer->gemm.bias = layer->depthwise.bias = layer->sparse.bias = pack_bias (layer, sl_float_bias (graph, node), arena);
+  layer->tiles.gemm.bias = layer->depthwise.kernel.bias = layer->sparse.bias = pack_bias (layer, sl_float_bias (graph, node), arena);
 }
 
 void
@@ -221,5 +221,5 @@ sl_float_pack_part (SlFloatLayer *part, const SlGraph *graph, const SlNode *node
 {
   g_autofree gfloat *weights = sl_float_transposed_weights (part, sl_node_input (graph, node, 1));
   pack_gemm (part, weights, arena);
-  part->gemm.bias = pack_bias (part, sl_float_bias (graph, node), arena);
+  part->tiles.gemm.bias = pack_bias (part, sl_float_bias (graph, node), arena);
 }

@@ -185,7 +185,7 @@ find_runs (const Run *run, Output at, gint32 rows, const gfloat **runs, gfloat *
   const SlWindowShape *w = &layer->window;
   SlFloatRows found = { .runs = runs, .rows = rows };
   Place places[SL_FLOAT_MAX_ROWS];
-  gboolean whole = !layer->taps_apart;
+  gboolean whole = !layer->tiles.taps_apart;
   if (!find_neighbours (run, at, rows, whole, runs)) {
     const Cover cover = find_places (run, at, rows, places);
     const gboolean copied = cover == CROSSING && whole && layer->depth <= SL_FLOAT_MAX_COPIED;
@@ -237,8 +237,8 @@ activate_channels (const SlFloatLayer *layer, gint32 first, gint32 end, gint32 r
 static void
 activate (const SlFloatLayer *layer, gint32 panel, gint32 end, gint32 rows, gfloat *c)
 {
-  const SlFloatPanel *last = &layer->gemm.panels[end - 1];
-  activate_channels (layer, layer->gemm.panels[panel].channel, last->channel + last->channels, rows, c);
+  const SlFloatPanel *last = &layer->tiles.gemm.panels[end - 1];
+  activate_channels (layer, layer->tiles.gemm.panels[panel].channel, last->channel + last->channels, rows, c);
 }
 
 void
@@ -251,11 +251,11 @@ sl_float_activate_rows (const SlFloatLayer *layer, gfloat *rows, gint32 n)
 static void
 multiply (const SlFloatLayer *layer, gint32 panel, gint32 end, const SlFloatRows *rows, gfloat *c, gsize c_stride, guint thread)
 {
-  if (layer->pairs != NULL)
-    layer->pairs (&layer->gemm, panel, end, rows, layer->depth, c, c_stride,
-                  (guint16 *) (gpointer) (layer->scratch->memory + layer->scratch->bytes * thread));
+  if (layer->tiles.pairs != NULL)
+    layer->tiles.pairs (&layer->tiles.gemm, panel, end, rows, layer->depth, c, c_stride,
+                        (guint16 *) (gpointer) (layer->scratch->memory + layer->scratch->bytes * thread));
   else
-    layer->multiply (&layer->gemm, panel, end, rows, c, c_stride);
+    layer->tiles.multiply (&layer->tiles.gemm, panel, end, rows, c, c_stride);
 }
 
 static void
@@ -318,10 +318,10 @@ run_places (const Run *run, const SlFloatPiece *piece, Output at, gint32 rows, g
   const gfloat *runs[SL_FLOAT_MAX_RUNS * SL_FLOAT_MAX_ROWS];
   gfloat copies[SL_FLOAT_MAX_COPIED * SL_FLOAT_MAX_ROWS + SL_TENSOR_PADDING / sizeof (gfloat)];
   const gboolean inside = sl_float_transposed_inside (part, at.x, rows);
-  const gsize stride = (gsize) (inside ? part->transposed.stride_w * part->transposed.channels : part->channels);
+  const gsize stride = (gsize) (inside ? part->transposed.place.stride_w * part->transposed.place.channels : part->channels);
   gfloat *to = inside ? line + sl_float_transposed_offset (part, at.x) : scratch;
   const SlFloatRows found = find_runs (run, at, rows, runs, copies);
-  part->multiply (&part->gemm, piece->panel, piece->end, &found, to, stride);
+  part->tiles.multiply (&part->tiles.gemm, piece->panel, piece->end, &found, to, stride);
   if (!inside)
     sl_float_transposed_copy (piece, scratch, at.x, rows, line);
 }
@@ -387,12 +387,12 @@ run_depthwise (const void *data, guint item, guint thread)
   const gfloat *image = image_of (run, (gint32) item / w->out_h), *pixels[SL_FLOAT_MAX_COLUMNS];
   gfloat *out = run->y + (gsize) item * (gsize) w->out_w * (gsize) w->channels;
   for (gint32 left = w->out_w; left > 0;) {
-    const gint32 pieces = (left + layer->strip - 1) / layer->strip, count = (left + pieces - 1) / pieces;
+    const gint32 pieces = (left + layer->depthwise.strip - 1) / layer->depthwise.strip, count = (left + pieces - 1) / pieces;
     const gint32 x0 = (w->out_w - left) * w->stride_w - w->left;
     const SlFloatStrip strip = { pixels, (count - 1) * w->stride_w + (w->filter_w - 1) * w->dilation_w + 1, count };
     for (gint32 fy = 0; fy < w->filter_h; fy++)
       find_columns (layer, image, y0 + fy * w->dilation_h, x0, strip.columns, pixels + fy * strip.columns);
-    layer->isa->depthwise (&layer->depthwise, &strip, out);
+    layer->isa->depthwise (&layer->depthwise.kernel, &strip, out);
     if (sl_activation_is_curve (layer->activation))
       bend (layer, out, out, (gsize) count * (gsize) w->channels);
     out += (gsize) count * (gsize) w->channels;
@@ -405,13 +405,13 @@ run_elements (const void *data, guint item, guint thread)
 {
   const Run *run = data;
   const SlFloatLayer *layer = run->layer;
-  const gsize first = item * layer->piece, n = MIN (layer->piece, layer->elements - first);
+  const gsize first = item * layer->elements.piece, n = MIN (layer->elements.piece, layer->elements.total - first);
   if (layer->mode == SL_FLOAT_ACTIVATE)
     bend (layer, run->x + first, run->y + first, n);
   else if (layer->mode == SL_FLOAT_SOFTMAX)
-    layer->isa->softmax (layer->beta, run->x + first, run->y + first, (gsize) layer->depth, n / (gsize) layer->depth);
+    layer->isa->softmax (layer->softmax.beta, run->x + first, run->y + first, (gsize) layer->depth, n / (gsize) layer->depth);
   else if (layer->mode == SL_FLOAT_PRELU)
-    layer->isa->prelu (layer->slopes, layer->period, run->x + first, run->y + first, n);
+    layer->isa->prelu (layer->prelu.slopes, layer->prelu.period, run->x + first, run->y + first, n);
   else
     (layer->mode == SL_FLOAT_ADD ? layer->isa->add : layer->isa->multiply) (run->x + first, run->second + first, run->y + first, n,
                                                                             layer->lo, layer->hi);
@@ -439,6 +439,7 @@ sl_float_layer_run (const SlFloatLayer *layer, SlPool *pool, const void *const *
       sl_pool_run (pool, run_depthwise, &run, (guint) (layer->images * layer->window.out_h), layer->cost_us);
       return;
     default:
-      sl_pool_run (pool, run_elements, &run, (guint) ((layer->elements + layer->piece - 1) / layer->piece), layer->cost_us);
+      sl_pool_run (pool, run_elements, &run, (guint) ((layer->elements.total + layer->elements.piece - 1) / layer->elements.piece),
+                   layer->cost_us);
   }
 }

@@ -38,15 +38,15 @@ set_part (SlFloatLayer *part, const SlGraph *graph, const SlNode *node, gint32 f
   const gint32 *x = sl_node_input (graph, node, 2)->dims, *y = sl_node_output (graph, node, 0)->dims;
   const gint32 skip_h = w->pad_top % w->stride_h, skip_w = w->pad_left % w->stride_w;
   const gint32 taps_h = taps_of (weights[1], w->stride_h, first_y), taps_w = taps_of (weights[2], w->stride_w, first_x);
-  part->transposed = (SlFloatTransposed){ .stride_h = w->stride_h,
-                                          .stride_w = w->stride_w,
-                                          .first_y = first_y,
-                                          .first_x = first_x,
-                                          .skip_h = skip_h,
-                                          .skip_w = skip_w,
-                                          .h = y[1],
-                                          .w = y[2],
-                                          .channels = y[3] };
+  part->transposed.place = (SlFloatPlace){ .stride_h = w->stride_h,
+                                           .stride_w = w->stride_w,
+                                           .first_y = first_y,
+                                           .first_x = first_x,
+                                           .skip_h = skip_h,
+                                           .skip_w = skip_w,
+                                           .h = y[1],
+                                           .w = y[2],
+                                           .channels = y[3] };
   part->window = (SlWindowShape){ .h = x[1],
                                   .w = x[2],
                                   .channels = x[3],
@@ -74,9 +74,9 @@ sl_float_transposed_parts (SlFloatLayer *layer, const SlGraph *graph, const SlNo
   const SlWindow *w = &node->params.window;
   const gint32 across = sl_node_input (graph, node, 1)->dims[2] % w->stride_w == 0 ? w->stride_w : 1;
   layer->mode = SL_FLOAT_TRANSPOSED;
-  layer->n_parts = (guint) (w->stride_h * (w->stride_w / across));
-  layer->parts = sl_arena_alloc (arena, layer->n_parts * sizeof layer->parts[0]);
-  SlFloatLayer *part = layer->parts;
+  layer->transposed.n_parts = (guint) (w->stride_h * (w->stride_w / across));
+  layer->transposed.parts = sl_arena_alloc (arena, layer->transposed.n_parts * sizeof layer->transposed.parts[0]);
+  SlFloatLayer *part = layer->transposed.parts;
   for (gint32 y = 0; y < w->stride_h; y++)
     for (gint32 x = 0; x < w->stride_w; x += across, part++) {
       *part = *layer;
@@ -87,7 +87,7 @@ sl_float_transposed_parts (SlFloatLayer *layer, const SlGraph *graph, const SlNo
 gfloat *
 sl_float_transposed_weights (const SlFloatLayer *part, const SlTensor *weights)
 {
-  const SlFloatTransposed *t = &part->transposed;
+  const SlFloatPlace *t = &part->transposed.place;
   const SlWindowShape *w = &part->window;
   const gint32 filter_h = weights->dims[1], filter_w = weights->dims[2];
   const gsize pixel = (gsize) w->channels;
@@ -121,15 +121,15 @@ guint
 sl_float_transposed_items (const SlFloatLayer *layer)
 {
   guint n = 0;
-  for (guint i = 0; i < layer->n_parts; i++)
-    n += part_items (&layer->parts[i]);
+  for (guint i = 0; i < layer->transposed.n_parts; i++)
+    n += part_items (&layer->transposed.parts[i]);
   return n;
 }
 
 SlFloatPiece
 sl_float_transposed_piece (const SlFloatLayer *layer, guint item)
 {
-  const SlFloatLayer *part = layer->parts;
+  const SlFloatLayer *part = layer->transposed.parts;
   for (; item >= part_items (part); part++)
     item -= part_items (part);
   const gint32 chunk = (gint32) item % part->chunks, line = (gint32) item / part->chunks * item_lines (part);
@@ -143,7 +143,7 @@ sl_float_transposed_piece (const SlFloatLayer *layer, guint item)
 gfloat *
 sl_float_transposed_row (const SlFloatLayer *part, gfloat *y, gint32 line)
 {
-  const SlFloatTransposed *t = &part->transposed;
+  const SlFloatPlace *t = &part->transposed.place;
   const gint32 image = line / part->window.out_h, row = line % part->window.out_h * t->stride_h + t->first_y - t->skip_h;
   if (row < 0 || row >= t->h)
     return NULL;
@@ -153,14 +153,14 @@ sl_float_transposed_row (const SlFloatLayer *part, gfloat *y, gint32 line)
 gssize
 sl_float_transposed_offset (const SlFloatLayer *part, gint32 place)
 {
-  const SlFloatTransposed *t = &part->transposed;
+  const SlFloatPlace *t = &part->transposed.place;
   return ((gssize) place * t->stride_w + t->first_x - t->skip_w) * t->channels;
 }
 
 gboolean
 sl_float_transposed_inside (const SlFloatLayer *part, gint32 place, gint32 rows)
 {
-  const SlFloatTransposed *t = &part->transposed;
+  const SlFloatPlace *t = &part->transposed.place;
   return sl_float_transposed_offset (part, place) >= 0
          && sl_float_transposed_offset (part, place + rows - 1) + part->channels <= (gssize) t->w * t->channels;
 }
@@ -169,8 +169,8 @@ void
 sl_float_transposed_copy (const SlFloatPiece *piece, const gfloat *from, gint32 place, gint32 rows, gfloat *line)
 {
   const SlFloatLayer *part = piece->part;
-  const SlFloatPanel *panels = part->gemm.panels, *last = &panels[piece->end - 1];
-  const gssize width = (gssize) part->transposed.w * part->transposed.channels;
+  const SlFloatPanel *panels = part->tiles.gemm.panels, *last = &panels[piece->end - 1];
+  const gssize width = (gssize) part->transposed.place.w * part->transposed.place.channels;
   for (gint32 r = 0; r < rows; r++, from += part->channels) {
     const gssize start = sl_float_transposed_offset (part, place + r);
     const gssize lo = MAX (panels[piece->panel].channel, -start), hi = MIN (last->channel + last->channels, width - start);

@@ -166,7 +166,7 @@ find_outputs (const SlFloatLayer *layer, gfloat *y, Tile tile, gfloat *out[4])
 static void
 multiply (const SlFloatLayer *layer, gint32 n, const gfloat *in, gfloat *sums)
 {
-  const SlFloatGemm gemm = { layer->gemm.panels, layer->zeros, NULL, -INFINITY, INFINITY, 0 };
+  const SlFloatGemm gemm = { layer->tiles.gemm.panels, layer->zeros, NULL, -INFINITY, INFINITY, 0 };
   const gint32 most = layer->isa->max_rows, depth = layer->window.channels, stride = to_registers (layer, depth);
   const gsize out_stride = (gsize) to_registers (layer, layer->channels);
   const gsize in_apart = apart (layer, depth), out_apart = apart (layer, layer->channels);
@@ -205,7 +205,7 @@ sl_float_winograd_run (const SlFloatLayer *layer, const gfloat *x, gfloat *y, gu
   for (gint32 r = 0; r < n; r++, tile = next_tile (&layer->window, tile)) {
     gfloat *out[4];
     find_outputs (layer, y, tile, out);
-    layer->isa->tile_out (&layer->gemm, sums + r * out_stride, out_apart, layer->channels, out);
+    layer->isa->tile_out (&layer->tiles.gemm, sums + r * out_stride, out_apart, layer->channels, out);
     for (gint row = 0; row < 4; row += 2)
       if (out[row] != NULL)
         sl_float_activate_rows (layer, out[row], out[row + 1] != NULL ? 2 : 1);

@@ -1,0 +1,572 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Operators on each element, of tensors and, where torch has them so, of numbers. */
+#include <math.h>
+#include <string.h>
+
+#include "models/aten/ops.h"
+#include "models/aten/quantized.h"
+
+static guint
+category (TsDtype dtype)
+{
+  return dtype == TS_BOOLEAN ? 0 : ts_dtype_graph (dtype) == SL_DTYPE_F32 ? 2 : 1;
+}
+
+static TsDtype
+type_of (TsValue value, guint *weight)
+{
+  *weight = value.kind != TS_TENSOR ? 0 : value.tensor->rank == 0 ? 1 : 2;
+  if (value.kind == TS_TENSOR)
+    return value.tensor->dtype;
+  return value.kind == TS_FLOAT ? TS_FLOAT32 : value.kind == TS_BOOL ? TS_BOOLEAN : TS_INT64;
+}
+
+TsDtype
+ts_promote (TsValue a, TsValue b)
+{
+  guint weight_a, weight_b;
+  const TsDtype x = type_of (a, &weight_a), y = type_of (b, &weight_b);
+  if (category (x) != category (y))
+    return category (x) > category (y) ? x : y;
+  if (weight_a != weight_b)
+    return weight_a > weight_b ? x : y;
+  return ts_dtype_size (x) >= ts_dtype_size (y) ? x : y;
+}
+
+/* An operand, a tensor or a number, as the type in which the operation is computed. */
+static LowerValue *
+operand (TsProgram *program, TsValue value, TsDtype dtype)
+{
+  if (value.kind == TS_TENSOR)
+    return ts_cast (program, ts_read (program, value), dtype);
+  return ts_scalar (program, value, dtype);
+}
+
+static gboolean
+are_scalars (const TsCall *call)
+{
+  return call->args[0].kind != TS_TENSOR && call->args[1].kind != TS_TENSOR;
+}
+
+/* An operator of the core that ONNX does not have, in the layout that its operands are in. */
+static TsValue
+core_binary (TsProgram *program, SlOpType op, LowerValue *a, LowerValue *b, TsDtype dtype)
+{
+  Lower *o = &program->lower;
+  if (ts_failed (program) || a == NULL || b == NULL)
+    return ts_none ();
+  const guint rank = MAX (a->rank, b->rank);
+  const gboolean last = (a->last >= 0 && a->rank == rank) || (b->last >= 0 && b->rank == rank);
+  const gint32 inputs[2] = { lower_operand (o, a, rank, last), lower_operand (o, b, rank, last) };
+  const gint32 y = lower_emit (o, op, inputs, 2, NULL, lower_tensor_type (o, inputs[0]));
+  return last ? ts_new_last (program, y, dtype) : ts_new_plain (program, y, dtype);
+}
+
+/* add, sub, mul: alpha is a factor of the second operand. */
+static TsValue
+arithmetic (TsProgram *program, const TsCall *call)
+{
+  if (are_scalars (call))
+    return ts_binary_scalar (program, call);
+  const TsDtype dtype = ts_promote (call->args[0], call->args[1]);
+  LowerValue *pair[2] = { operand (program, call->args[0], dtype), operand (program, call->args[1], dtype) };
+  if (ts_is_number (call->args[2]) && ts_to_float (program, call->args[2]) != 1)
+    pair[1] = ts_onnx (program, "Mul", (LowerValue *[]){ pair[1], ts_scalar (program, call->args[2], dtype) }, 2, NULL, 0);
+  return ts_new (program, ts_onnx (program, call->op->onnx, pair, 2, NULL, 0), dtype);
+}
+
+/* rsub, and what else has its operands the other way round. */
+static TsValue
+reversed (TsProgram *program, const TsCall *call)
+{
+  TsCall other = *call;
+  const TsOp op = { .name = "aten::sub", .onnx = "Sub" };
+  other.op = &op;
+  other.args[0] = call->args[1];
+  other.args[1] = call->args[0];
+  if (ts_to_float (program, call->args[2]) != 1)
+    return ts_refuse (program, SL_ERROR_UNSUPPORTED, "a factor other than 1");
+  return arithmetic (program, &other);
+}
+
+/* What optimize_for_mobile makes of an addition and a relu. */
+static TsValue
+add_relu (TsProgram *program, const TsCall *call)
+{
+  TsCall add = *call;
+  const TsOp op = { .name = "aten::add", .onnx = "Add" };
+  add.op = &op;
+  const TsValue sum = arithmetic (program, &add);
+  LowerValue *x = ts_read (program, sum);
+  return x == NULL ? sum : ts_new (program, ts_onnx (program, "Relu", &x, 1, NULL, 0), sum.tensor->dtype);
+}
+
+static TsValue
+divide (TsProgram *program, const TsCall *call)
+{
+  const TsValue mode = call->args[2];
+  if (are_scalars (call))
+    return ts_binary_scalar (program, call);
+  TsDtype dtype = ts_promote (call->args[0], call->args[1]);
+  if (category (dtype) < 2 && mode.kind != TS_STRING)
+    dtype = TS_FLOAT32;
+  LowerValue *pair[2] = { operand (program, call->args[0], dtype), operand (program, call->args[1], dtype) };
+  if (mode.kind == TS_STRING && strcmp (mode.text, "floor") == 0)
+    return core_binary (program, SL_OP_FLOOR_DIV, pair[0], pair[1], dtype);
+  if (mode.kind == TS_STRING && category (dtype) == 2)
+    return ts_refuse (program, SL_ERROR_UNSUPPORTED, "rounding_mode '%s' of floats is not supported", mode.text);
+  return ts_new (program, ts_onnx (program, "Div", pair, 2, NULL, 0), dtype);
+}
+
+static TsValue
+floor_operation (TsProgram *program, const TsCall *call)
+{
+  if (are_scalars (call))
+    return ts_binary_scalar (program, call);
+  const TsDtype dtype = ts_promote (call->args[0], call->args[1]);
+  return core_binary (program, call->op->type, operand (program, call->args[0], dtype), operand (program, call->args[1], dtype), dtype);
+}
+
+static TsValue
+compare (TsProgram *program, const TsCall *call)
+{
+  if (are_scalars (call))
+    return ts_binary_scalar (program, call);
+  const TsDtype dtype = ts_promote (call->args[0], call->args[1]);
+  const TsDtype both = dtype == TS_BOOLEAN && call->op->type == 0 ? TS_INT32 : dtype;
+  LowerValue *pair[2] = { operand (program, call->args[0], both), operand (program, call->args[1], both) };
+  LowerValue *result = ts_onnx (program, call->op->onnx, pair, 2, NULL, 0);
+  if (strcmp (call->op->name, "aten::ne") == 0)
+    result = ts_onnx (program, "Not", &result, 1, NULL, 0);
+  return ts_new (program, result, TS_BOOLEAN);
+}
+
+static TsValue
+logical (TsProgram *program, const TsCall *call)
+{
+  if (are_scalars (call))
+    return ts_binary_scalar (program, call);
+  if (call->op->name[6] != 'l' && category (ts_promote (call->args[0], call->args[1])) != 0)
+    return ts_refuse (program, SL_ERROR_UNSUPPORTED, "bits of whole numbers are not supported; only truth values are");
+  LowerValue *pair[2] = { operand (program, call->args[0], TS_BOOLEAN), operand (program, call->args[1], TS_BOOLEAN) };
+  return ts_new (program, ts_onnx (program, call->op->onnx, pair, 2, NULL, 0), TS_BOOLEAN);
+}
+
+static TsValue
+logical_not (TsProgram *program, const TsCall *call)
+{
+  LowerValue *x = ts_cast (program, ts_read (program, call->args[0]), TS_BOOLEAN);
+  return ts_new (program, ts_onnx (program, "Not", &x, 1, NULL, 0), TS_BOOLEAN);
+}
+
+/* Functions of a real number: whole numbers become float32 first. */
+static LowerValue *
+real_operand (TsProgram *program, TsValue value, TsDtype *dtype)
+{
+  LowerValue *x = ts_read (program, value);
+  *dtype = TS_FLOAT32;
+  if (x == NULL)
+    return NULL;
+  *dtype = value.tensor->dtype;
+  if (category (*dtype) < 2)
+    *dtype = TS_FLOAT32;
+  return ts_cast (program, x, *dtype);
+}
+
+static TsValue
+unary (TsProgram *program, const TsCall *call)
+{
+  TsDtype dtype;
+  if (call->args[0].kind != TS_TENSOR)
+    return ts_unary_scalar (program, call);
+  if (ts_is_quantized (call->args[0].tensor->dtype))
+    return ts_quantized_unary (program, call);
+  LowerValue *x = real_operand (program, call->args[0], &dtype);
+  return ts_new (program, ts_onnx (program, call->op->onnx, &x, 1, NULL, 0), dtype);
+}
+
+/* What whole numbers have, too: neg, abs, relu, sign; floor and its like leave them as they are. */
+static TsValue
+unary_any (TsProgram *program, const TsCall *call)
+{
+  const TsValue x = call->args[0];
+  if (x.kind != TS_TENSOR)
+    return ts_unary_scalar (program, call);
+  if (ts_is_quantized (x.tensor->dtype))
+    return ts_quantized_unary (program, call);
+  LowerValue *value = ts_read (program, x);
+  if (category (x.tensor->dtype) < 2 && call->op->type != 0)
+    return ts_new (program, value, x.tensor->dtype);
+  return ts_new (program, ts_onnx (program, call->op->onnx, &value, 1, NULL, 0), x.tensor->dtype);
+}
+
+/* One operator of the core, in whatever layout its operand is. */
+static TsValue
+core_unary (TsProgram *program, const TsCall *call)
+{
+  TsDtype dtype;
+  gboolean last = FALSE;
+  LowerValue *x = real_operand (program, call->args[0], &dtype);
+  if (x == NULL)
+    return ts_none ();
+  const gint32 input = lower_any (&program->lower, x, &last), y = lower_unary (&program->lower, call->op->type, input);
+  return last ? ts_new_last (program, y, dtype) : ts_new_plain (program, y, dtype);
+}
+
+/* A function with numbers: attributes @names of ONNX's operator, which are arguments 1 and on. */
+static TsValue
+with_attributes (TsProgram *program, const TsCall *call, const char *const *names)
+{
+  LowerAttribute attributes[4];
+  TsDtype dtype;
+  guint n = 0;
+  if (call->args[0].kind == TS_TENSOR && ts_is_quantized (call->args[0].tensor->dtype))
+    return ts_quantized_unary (program, call);
+  LowerValue *x = real_operand (program, call->args[0], &dtype);
+  for (; names[n] != NULL; n++)
+    attributes[n] = ts_attr_float (names[n], ts_to_float (program, call->args[n + 1]));
+  return ts_new (program, ts_onnx (program, call->op->onnx, &x, 1, attributes, n), dtype);
+}
+
+static TsValue
+with_alpha (TsProgram *program, const TsCall *call)
+{
+  static const char *const names[] = { "alpha", NULL };
+  return with_attributes (program, call, names);
+}
+
+static TsValue
+elu (TsProgram *program, const TsCall *call)
+{
+  if (ts_to_float (program, call->args[2]) != 1 || ts_to_float (program, call->args[3]) != 1)
+    return ts_refuse (program, SL_ERROR_UNSUPPORTED, "scales other than 1 are not supported");
+  return with_alpha (program, call);
+}
+
+static TsValue
+hard_sigmoid (TsProgram *program, const TsCall *call)
+{
+  TsCall same = *call;
+  static const char *const names[] = { "alpha", "beta", NULL };
+  same.args[1] = ts_float (1.0 / 6);
+  same.args[2] = ts_float (0.5);
+  return with_attributes (program, &same, names);
+}
+
+static TsValue
+gelu (TsProgram *program, const TsCall *call)
+{
+  TsDtype dtype;
+  LowerValue *x = real_operand (program, call->args[0], &dtype);
+  const char *how = call->args[1].kind == TS_STRING ? call->args[1].text : "none";
+  const LowerAttribute attribute = ts_attr_text ("approximate", how);
+  return ts_new (program, ts_onnx (program, "Gelu", &x, 1, &attribute, 1), dtype);
+}
+
+static TsValue
+softplus (TsProgram *program, const TsCall *call)
+{
+  TsDtype dtype;
+  LowerValue *x = real_operand (program, call->args[0], &dtype);
+  const gdouble beta = ts_to_float (program, call->args[1]);
+  LowerValue *factor = ts_scalar (program, ts_float (beta), TS_FLOAT32);
+  if (beta != 1)
+    x = ts_onnx (program, "Mul", (LowerValue *[]){ x, factor }, 2, NULL, 0);
+  x = ts_onnx (program, "Softplus", &x, 1, NULL, 0);
+  if (beta != 1)
+    x = ts_onnx (program, "Div", (LowerValue *[]){ x, factor }, 2, NULL, 0);
+  return ts_new (program, x, dtype);
+}
+
+static TsValue
+logarithm (TsProgram *program, const TsCall *call)
+{
+  TsDtype dtype;
+  if (call->args[0].kind != TS_TENSOR)
+    return ts_unary_scalar (program, call);
+  LowerValue *x = real_operand (program, call->args[0], &dtype);
+  const gdouble base = strcmp (call->op->name, "aten::log2") == 0 ? log (2) : log (10);
+  x = ts_onnx (program, "Log", &x, 1, NULL, 0);
+  return ts_new (program, ts_onnx (program, "Mul", (LowerValue *[]){ x, ts_scalar (program, ts_float (1 / base), TS_FLOAT32) }, 2, NULL, 0),
+                 dtype);
+}
+
+/* log (1 / (1 + exp (-x))) */
+static TsValue
+log_sigmoid (TsProgram *program, const TsCall *call)
+{
+  TsDtype dtype;
+  LowerValue *x = real_operand (program, call->args[0], &dtype);
+  static const char *const steps[] = { "Neg", "Softplus", "Neg" };
+  for (guint i = 0; i < G_N_ELEMENTS (steps); i++)
+    x = ts_onnx (program, steps[i], &x, 1, NULL, 0);
+  return ts_new (program, x, dtype);
+}
+
+/* log (1 + x) and exp (x) - 1 */
+static TsValue
+near_one (TsProgram *program, const TsCall *call)
+{
+  TsDtype dtype;
+  LowerValue *x = real_operand (program, call->args[0], &dtype), *one = ts_scalar (program, ts_float (1), TS_FLOAT32);
+  const gboolean log1p = strcmp (call->op->name, "aten::log1p") == 0;
+  if (log1p)
+    x = ts_onnx (program, "Add", (LowerValue *[]){ x, one }, 2, NULL, 0);
+  x = ts_onnx (program, log1p ? "Log" : "Exp", &x, 1, NULL, 0);
+  if (!log1p)
+    x = ts_onnx (program, "Sub", (LowerValue *[]){ x, one }, 2, NULL, 0);
+  return ts_new (program, x, dtype);
+}
+
+/* clamp, clamp_min, clamp_max, hardtanh, relu6: a limit of None does not clip. */
+static TsValue
+clip (TsProgram *program, TsValue x, TsValue low, TsValue high)
+{
+  if (ts_failed (program) || x.kind != TS_TENSOR)
+    return ts_refuse (program, SL_ERROR_UNSUPPORTED, "of a value of type %s", ts_kind_name (x.kind));
+  if (ts_is_quantized (x.tensor->dtype))
+    return ts_quantized_clip (program, x, low, high);
+  TsDtype dtype = x.tensor->dtype;
+  if (category (dtype) == 1 && (low.kind == TS_FLOAT || high.kind == TS_FLOAT))
+    dtype = TS_FLOAT32;
+  LowerValue *inputs[3] = { ts_cast (program, ts_read (program, x), dtype), NULL, NULL };
+  if (low.kind == TS_TENSOR || high.kind == TS_TENSOR) {
+    for (guint i = 1; i < 3; i++) {
+      const TsValue limit = i == 1 ? low : high;
+      if (limit.kind != TS_NONE)
+        inputs[0] = ts_onnx (program, i == 1 ? "Max" : "Min", (LowerValue *[]){ inputs[0], operand (program, limit, dtype) }, 2, NULL, 0);
+    }
+    return ts_new (program, inputs[0], dtype);
+  }
+  inputs[1] = low.kind != TS_NONE ? ts_scalar (program, low, dtype) : NULL;
+  inputs[2] = high.kind != TS_NONE ? ts_scalar (program, high, dtype) : NULL;
+  return ts_new (program, ts_onnx (program, "Clip", inputs, 3, NULL, 0), dtype);
+}
+
+static TsValue
+clamp (TsProgram *program, const TsCall *call)
+{
+  return clip (program, call->args[0], call->args[1], call->args[2]);
+}
+
+static TsValue
+clamp_max (TsProgram *program, const TsCall *call)
+{
+  return clip (program, call->args[0], ts_none (), call->args[1]);
+}
+
+static TsValue
+relu6 (TsProgram *program, const TsCall *call)
+{
+  return clip (program, call->args[0], ts_int (0), ts_int (6));
+}
+
+static TsValue
+prelu (TsProgram *program, const TsCall *call)
+{
+  LowerValue *x = ts_read (program, call->args[0]), *slope = ts_read (program, call->args[1]);
+  gint64 dims[SL_MAX_RANK];
+  if (x == NULL || slope == NULL)
+    return ts_none ();
+  if (lower_elements (slope) > 1 && x->rank >= 2) { /* one a channel */
+    for (guint i = 0; i + 1 < x->rank; i++)
+      dims[i] = i == 0 ? (gint64) lower_elements (slope) : 1;
+    slope = ts_onnx (program, "Reshape", (LowerValue *[]){ slope, ts_constant_ints (program, dims, x->rank - 1) }, 2, NULL, 0);
+  }
+  return ts_new (program, ts_onnx (program, "PRelu", (LowerValue *[]){ x, slope }, 2, NULL, 0), call->args[0].tensor->dtype);
+}
+
+/* x where it is above the threshold, else a value. */
+static TsValue
+threshold (TsProgram *program, const TsCall *call)
+{
+  LowerValue *x = ts_read (program, call->args[0]);
+  if (x == NULL)
+    return ts_none ();
+  const TsDtype dtype = call->args[0].tensor->dtype;
+  LowerValue *above = ts_onnx (program, "Greater", (LowerValue *[]){ x, ts_scalar (program, call->args[1], dtype) }, 2, NULL, 0);
+  LowerValue *const inputs[3] = { above, x, ts_scalar (program, call->args[2], dtype) };
+  return ts_new (program, ts_onnx (program, "Where", inputs, 3, NULL, 0), dtype);
+}
+
+static TsValue
+power (TsProgram *program, const TsCall *call)
+{
+  if (are_scalars (call))
+    return ts_binary_scalar (program, call);
+  const TsDtype dtype = ts_promote (call->args[0], call->args[1]);
+  LowerValue *pair[2] = { operand (program, call->args[0], dtype), operand (program, call->args[1], dtype) };
+  return ts_new (program, ts_onnx (program, "Pow", pair, 2, NULL, 0), dtype);
+}
+
+static TsValue
+square (TsProgram *program, const TsCall *call)
+{
+  LowerValue *x = ts_read (program, call->args[0]);
+  return x == NULL ? ts_none ()
+                   : ts_new (program, ts_onnx (program, "Mul", (LowerValue *[]){ x, x }, 2, NULL, 0), call->args[0].tensor->dtype);
+}
+
+static TsValue
+where (TsProgram *program, const TsCall *call)
+{
+  if (call->args[1].kind == TS_NONE)
+    return ts_run_op (program, "aten::nonzero_numpy", call->args, NULL, 1);
+  const TsDtype dtype = ts_promote (call->args[1], call->args[2]);
+  LowerValue *const inputs[3] = { ts_cast (program, ts_read (program, call->args[0]), TS_BOOLEAN), operand (program, call->args[1], dtype),
+                                  operand (program, call->args[2], dtype) };
+  return ts_new (program, ts_onnx (program, "Where", inputs, 3, NULL, 0), dtype);
+}
+
+static TsValue
+masked_fill (TsProgram *program, const TsCall *call)
+{
+  LowerValue *x = ts_read (program, call->args[0]);
+  if (x == NULL)
+    return ts_none ();
+  const TsDtype dtype = call->args[0].tensor->dtype;
+  LowerValue *const inputs[3] = { ts_cast (program, ts_read (program, call->args[1]), TS_BOOLEAN), operand (program, call->args[2], dtype),
+                                  x };
+  return ts_new (program, ts_onnx (program, "Where", inputs, 3, NULL, 0), dtype);
+}
+
+/* self + value * a * b, and with a / b. */
+static TsValue
+add_product (TsProgram *program, const TsCall *call)
+{
+  const TsDtype dtype = ts_promote (call->args[0], call->args[1]);
+  LowerValue *pair[2] = { operand (program, call->args[1], dtype), operand (program, call->args[2], dtype) };
+  LowerValue *product = ts_onnx (program, call->op->onnx, pair, 2, NULL, 0);
+  if (ts_to_float (program, call->args[3]) != 1)
+    product = ts_onnx (program, "Mul", (LowerValue *[]){ product, ts_scalar (program, call->args[3], dtype) }, 2, NULL, 0);
+  return ts_new (program, ts_onnx (program, "Add", (LowerValue *[]){ operand (program, call->args[0], dtype), product }, 2, NULL, 0),
+                 dtype);
+}
+
+static TsValue
+run (TsProgram *program, const char *name, TsValue a, TsValue b)
+{
+  const TsValue args[] = { a, b };
+  return ts_run_op (program, name, args, NULL, b.kind == TS_NONE ? 1 : 2);
+}
+
+/* Towards zero. */
+static TsValue
+truncate_real (TsProgram *program, const TsCall *call)
+{
+  const TsValue x = call->args[0], size = run (program, "aten::floor", run (program, "aten::abs", x, ts_none ()), ts_none ());
+  const TsValue whole = run (program, "aten::mul", run (program, "aten::sign", x, ts_none ()), size);
+  return strcmp (call->op->name, "aten::frac") == 0 ? run (program, "aten::sub", x, whole) : whole;
+}
+
+/* self + weight * (end - self) */
+static TsValue
+lerp (TsProgram *program, const TsCall *call)
+{
+  const TsValue way = run (program, "aten::sub", call->args[1], call->args[0]);
+  return run (program, "aten::add", call->args[0], run (program, "aten::mul", way, call->args[2]));
+}
+
+/* Half of the elements by how open the other half says. */
+static TsValue
+glu (TsProgram *program, const TsCall *call)
+{
+  const TsValue args[] = { call->args[0], ts_int (2), call->args[1] };
+  const TsValue halves = ts_run_op (program, "aten::chunk", args, NULL, 3);
+  if (halves.kind != TS_LIST || halves.list->n != 2)
+    return ts_refuse (program, SL_ERROR_SHAPE, "a dimension that has no halves");
+  return run (program, "aten::mul", halves.list->items[0], run (program, "aten::sigmoid", halves.list->items[1], ts_none ()));
+}
+
+const TsOp ts_ops_elementwise[] = {
+  { "aten::trunc", "self", truncate_real, NULL, 0 },
+  { "aten::frac", "self", truncate_real, NULL, 0 },
+  { "aten::lerp", "self,end,weight", lerp, NULL, 0 },
+  { "aten::glu", "self,dim=-1", glu, NULL, 0 },
+  { "aten::add", "self,other,alpha=1", arithmetic, "Add", 0 },
+  { "aten::_add_relu", "self,other,alpha=1", add_relu, NULL, 0 },
+  { "aten::sub", "self,other,alpha=1", arithmetic, "Sub", 0 },
+  { "aten::mul", "self,other,x=1", arithmetic, "Mul", 0 },
+  { "aten::maximum", "self,other,x=1", arithmetic, "Max", 0 },
+  { "aten::minimum", "self,other,x=1", arithmetic, "Min", 0 },
+  { "aten::rsub", "self,other,alpha=1", reversed, NULL, 0 },
+  { "aten::div", "self,other,rounding_mode=None", divide, NULL, 0 },
+  { "aten::true_divide", "self,other,rounding_mode=None", divide, NULL, 0 },
+  { "aten::floor_divide", "self,other", floor_operation, NULL, SL_OP_FLOOR_DIV },
+  { "aten::remainder", "self,other", floor_operation, NULL, SL_OP_FLOOR_MOD },
+  { "aten::fmod", "self,other", floor_operation, NULL, SL_OP_FMOD },
+  { "aten::pow", "self,exponent", power, NULL, 0 },
+  { "aten::addcmul", "self,tensor1,tensor2,value=1", add_product, "Mul", 0 },
+  { "aten::addcdiv", "self,tensor1,tensor2,value=1", add_product, "Div", 0 },
+  { "aten::eq", "self,other", compare, "Equal", 1 },
+  { "aten::ne", "self,other", compare, "Equal", 1 },
+  { "aten::lt", "self,other", compare, "Less", 0 },
+  { "aten::le", "self,other", compare, "LessOrEqual", 0 },
+  { "aten::gt", "self,other", compare, "Greater", 0 },
+  { "aten::ge", "self,other", compare, "GreaterOrEqual", 0 },
+  { "aten::logical_and", "self,other", logical, "And", 0 },
+  { "aten::logical_or", "self,other", logical, "Or", 0 },
+  { "aten::logical_xor", "self,other", logical, "Xor", 0 },
+  { "aten::__and__", "self,other", logical, "And", 0 },
+  { "aten::__or__", "self,other", logical, "Or", 0 },
+  { "aten::__xor__", "self,other", logical, "Xor", 0 },
+  { "aten::bitwise_and", "self,other", logical, "And", 0 },
+  { "aten::bitwise_or", "self,other", logical, "Or", 0 },
+  { "aten::logical_not", "self", logical_not, NULL, 0 },
+  { "aten::bitwise_not", "self", logical_not, NULL, 0 },
+  { "aten::neg", "self", unary_any, "Neg", 0 },
+  { "aten::abs", "self", unary_any, "Abs", 0 },
+  { "aten::relu", "self", unary_any, "Relu", 0 },
+  { "aten::sign", "self", unary_any, "Sign", 0 },
+  { "aten::floor", "self", unary_any, "Floor", 1 },
+  { "aten::ceil", "self", unary_any, "Ceil", 1 },
+  { "aten::round", "self", unary_any, "Round", 1 },
+  { "aten::exp", "self", unary, "Exp", 0 },
+  { "aten::log", "self", unary, "Log", 0 },
+  { "aten::sqrt", "self", unary, "Sqrt", 0 },
+  { "aten::rsqrt", "self", core_unary, NULL, SL_OP_RSQRT },
+  { "aten::reciprocal", "self", unary, "Reciprocal", 0 },
+  { "aten::sin", "self", unary, "Sin", 0 },
+  { "aten::cos", "self", unary, "Cos", 0 },
+  { "aten::tan", "self", unary, "Tan", 0 },
+  { "aten::tanh", "self", unary, "Tanh", 0 },
+  { "aten::asin", "self", unary, "Asin", 0 },
+  { "aten::acos", "self", unary, "Acos", 0 },
+  { "aten::atan", "self", unary, "Atan", 0 },
+  { "aten::sinh", "self", unary, "Sinh", 0 },
+  { "aten::cosh", "self", unary, "Cosh", 0 },
+  { "aten::asinh", "self", unary, "Asinh", 0 },
+  { "aten::acosh", "self", unary, "Acosh", 0 },
+  { "aten::atanh", "self", unary, "Atanh", 0 },
+  { "aten::erf", "self", unary, "Erf", 0 },
+  { "aten::sigmoid", "self", unary, "Sigmoid", 0 },
+  { "aten::silu", "self", unary, "Swish", 0 },
+  { "aten::mish", "self", unary, "Mish", 0 },
+  { "aten::selu", "self", unary, "Selu", 0 },
+  { "aten::softsign", "self", unary, "Softsign", 0 },
+  { "aten::hardswish", "self", unary, "HardSwish", 0 },
+  { "aten::isnan", "self", unary, "IsNaN", 0 },
+  { "aten::log2", "self", logarithm, NULL, 0 },
+  { "aten::log10", "self", logarithm, NULL, 0 },
+  { "aten::log1p", "self", near_one, NULL, 0 },
+  { "aten::expm1", "self", near_one, NULL, 0 },
+  { "aten::log_sigmoid", "self", log_sigmoid, NULL, 0 },
+  { "aten::hardsigmoid", "self", hard_sigmoid, "HardSigmoid", 0 },
+  { "aten::leaky_relu", "self,negative_slope=0.01", with_alpha, "LeakyRelu", 0 },
+  { "aten::elu", "self,alpha=1,scale=1,input_scale=1", elu, "Elu", 0 },
+  { "aten::celu", "self,alpha=1", with_alpha, "Celu", 0 },
+  { "aten::gelu", "self,approximate=none", gelu, NULL, 0 },
+  { "aten::softplus", "self,beta=1,threshold=20", softplus, NULL, 0 },
+  { "aten::clamp", "self,min=None,max=None", clamp, NULL, 0 },
+  { "aten::clip", "self,min=None,max=None", clamp, NULL, 0 },
+  { "aten::clamp_min", "self,min,max=None", clamp, NULL, 0 },
+  { "aten::clamp_max", "self,max", clamp_max, NULL, 0 },
+  { "aten::hardtanh", "self,min_val=-1,max_val=1", clamp, NULL, 0 },
+  { "aten::relu6", "self", relu6, NULL, 0 },
+  { "aten::prelu", "self,weight", prelu, NULL, 0 },
+  { "aten::threshold", "self,threshold,value", threshold, NULL, 0 },
+  { "aten::square", "self", square, NULL, 0 },
+  { "aten::where", "condition,self=None,other=None", where, NULL, 0 },
+  { "aten::masked_fill", "self,mask,value", masked_fill, NULL, 0 },
+  { NULL, NULL, NULL, NULL, 0 },
+};

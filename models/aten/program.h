@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * A program of torch's operators while it is lowered: the values that it computes with, and the graph that its operators on tensors build. A reader
+ * calls one operator after the other, whatever its file looks like.
+ *
+ * Errors stick, those of the heap and those of the builder alike; what is called after one does nothing.
+ */
+#ifndef SL_MODELS_ATEN_PROGRAM_H
+#define SL_MODELS_ATEN_PROGRAM_H
+
+#include "models/aten/value.h"
+#include "models/lower/build.h"
+
+G_BEGIN_DECLS
+
+typedef struct _TsProgram TsProgram;
+typedef struct _TsCall TsCall;
+
+/** TsRunBody: runs the row of @call, whose body is a function written in TorchScript. */
+typedef TsValue (*TsRunBody) (TsProgram *program, const TsCall *call);
+
+/**
+ * TsProgram:
+ * @ops: name -> TsOp of every operator
+ * @views: tensor -> what it is a view of
+ * @reader: (nullable): the state of who reads the program
+ * @run_body: (nullable): of a reader that has no TorchScript
+ * @steps: that the reader took so far
+ * @located: the error says already where it happened
+ * @op: (nullable): the operator that runs, for messages
+ */
+struct _TsProgram
+{
+  TsHeap *heap;
+  Lower lower;
+  LowerScope scope;
+  GHashTable *ops;
+  GHashTable *views;
+  gpointer reader;
+  TsRunBody run_body;
+  guint64 steps;
+  gboolean located;
+  const char *op;
+};
+
+/** ts_program_init: @heap must outlive the program, and @graph takes the nodes. */
+void ts_program_init (TsProgram *program, TsHeap *heap, SlGraph *graph);
+void ts_program_clear (TsProgram *program);
+/** ts_failed: whether there was an error, of the heap or of the builder. */
+gboolean ts_failed (const TsProgram *program);
+/** ts_refuse: ts_fail() with the name of the operator that runs before the text; gives none. */
+TsValue ts_refuse (TsProgram *program, SlError code, const char *format, ...) G_GNUC_PRINTF (3, 4);
+/** ts_take_error: (transfer full) (nullable): the first error. */
+GError *ts_take_error (TsProgram *program);
+
+/* Operators (schema.c). */
+
+/** ts_ops_new: (transfer full): name -> const TsOp *. */
+GHashTable *ts_ops_new (void);
+/** ts_run_op: operator @name, "aten::add". */
+TsValue ts_run_op (TsProgram *program, const char *name, const TsValue *args, const char *const *keywords, guint n);
+
+G_END_DECLS
+
+#endif

@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Tensors of the file: their elements in torch's order, and as constants of the graph. Elements that lie in that order, or channels last,
+ * stay where they are; others, and types that the graph does not have, are copied, and copies are counted with the graph's others.
+ */
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#include "core/base/half.h"
+#include "models/aten/value.h"
+
+/* Whole numbers beyond this stand for "as far as it goes". */
+#define FAR (G_GINT64_CONSTANT (1) << 62)
+
+gsize
+ts_tensor_elements (const TsTensor *tensor)
+{
+  gsize n = 1;
+  for (guint i = 0; i < tensor->rank; i++)
+    n *= (gsize) tensor->dims[i];
+  return n;
+}
+
+/* The next element's place behind @at, of the one that @index counts; dimension @rank - 1 runs fastest. */
+static gsize
+next_place (const TsTensor *tensor, gint32 index[SL_MAX_RANK], gsize at)
+{
+  for (guint i = tensor->rank; i-- > 0;) {
+    at += (gsize) tensor->strides[i];
+    if (++index[i] < tensor->dims[i])
+      break;
+    at -= (gsize) tensor->strides[i] * (gsize) tensor->dims[i];
+    index[i] = 0;
+  }
+  return at;
+}
+
+static gdouble
+load_real (TsDtype dtype, const void *bytes, gsize i)
+{
+  if (dtype == TS_FLOAT64)
+    return ((const gdouble *) bytes)[i];
+  if (dtype == TS_FLOAT32)
+    return ((const gfloat *) bytes)[i];
+  const guint16 bits = ((const guint16 *) bytes)[i];
+  const guint32 wide = (guint32) bits << 16;
+  gfloat real;
+  memcpy (&real, &wide, sizeof real);
+  return (gdouble) (dtype == TS_BFLOAT16 ? real : sl_half_to_float (bits));
+}
+
+static gint64
+load_whole (TsDtype dtype, const void *bytes, gsize i)
+{
+  switch (dtype) {
+    case TS_INT64:
+      return ((const gint64 *) bytes)[i];
+    case TS_INT32:
+    case TS_QINT32:
+      return ((const gint32 *) bytes)[i];
+    case TS_INT16:
+      return ((const gint16 *) bytes)[i];
+    case TS_INT8:
+    case TS_QINT8:
+      return ((const gint8 *) bytes)[i];
+    default:
+      return ((const guint8 *) bytes)[i];
+  }
+}
+
+static gboolean
+is_real (TsDtype dtype)
+{
+  return dtype == TS_FLOAT16 || dtype == TS_FLOAT32 || dtype == TS_FLOAT64 || dtype == TS_BFLOAT16;
+}
+
+/* Room for the elements of a tensor of the file with numbers of @size bytes. */
+static void *
+room (TsHeap *heap, const TsTensor *tensor, gboolean right_type, gsize most, gsize size)
+{
+  if (tensor->storage == NULL || tensor->storage->bytes == NULL || !right_type || ts_tensor_elements (tensor) > most) {
+    ts_fail (heap, SL_ERROR_UNSUPPORTED, "a tensor of %s is not a constant of at most %" G_GSIZE_FORMAT " %s numbers",
+             ts_dtype_name (tensor->dtype), most, size == sizeof (gdouble) && is_real (tensor->dtype) ? "real" : "whole");
+    return NULL;
+  }
+  return ts_alloc (heap, MAX (ts_tensor_elements (tensor), 1) * size);
+}
+
+const gint64 *
+ts_tensor_ints (TsHeap *heap, const TsTensor *tensor, gsize most)
+{
+  gint32 index[SL_MAX_RANK] = { 0 };
+  gint64 *numbers = room (heap, tensor, !is_real (tensor->dtype), most, sizeof numbers[0]);
+  gsize at = tensor->offset;
+  for (gsize i = 0; numbers != NULL && i < ts_tensor_elements (tensor); i++, at = next_place (tensor, index, at))
+    numbers[i] = load_whole (tensor->dtype, tensor->storage->bytes, at);
+  return numbers;
+}
+
+const gdouble *
+ts_tensor_floats (TsHeap *heap, const TsTensor *tensor, gsize most)
+{
+  gint32 index[SL_MAX_RANK] = { 0 };
+  gdouble *numbers = room (heap, tensor, is_real (tensor->dtype), most, sizeof numbers[0]);
+  gsize at = tensor->offset;
+  for (gsize i = 0; numbers != NULL && i < ts_tensor_elements (tensor); i++, at = next_place (tensor, index, at))
+    numbers[i] = load_real (tensor->dtype, tensor->storage->bytes, at);
+  return numbers;
+}
+
+/* Whether elements follow each other in torch's order, or with channels last. */
+static gboolean
+is_packed (const TsTensor *tensor, gboolean last)
+{
+  gint64 expected = 1;
+  for (guint i = tensor->rank; i-- > 0;) {
+    const guint axis = !last || i == 0 ? i : i == tensor->rank - 1 ? 1 : i + 1;
+    if (tensor->dims[axis] > 1 && tensor->strides[axis] != expected)
+      return FALSE;
+    expected *= tensor->dims[axis];
+  }
+  return TRUE;
+}
+
+static const void *
+copy_elements (Lower *o, TsHeap *heap, const TsTensor *tensor, SlDtype dtype)
+{
+  const gsize n = ts_tensor_elements (tensor), size = sl_dtype_size (dtype);
+  gint32 index[SL_MAX_RANK] = { 0 };
+  gsize at = tensor->offset;
+  o->copied += n * size;
+  if (o->copied > o->may_copy) {
+    ts_fail (heap, SL_ERROR_LIMIT, "copies of the file's tensors would be much larger than the file");
+    return NULL;
+  }
+  guint8 *copy = sl_arena_alloc (o->arena, n * size + SL_TENSOR_PADDING);
+  for (gsize i = 0; i < n; i++, at = next_place (tensor, index, at)) {
+    if (dtype == SL_DTYPE_F32) {
+      ((gfloat *) (gpointer) copy)[i] = (gfloat) load_real (tensor->dtype, tensor->storage->bytes, at);
+      continue;
+    }
+    const gint64 whole = load_whole (tensor->dtype, tensor->storage->bytes, at);
+    if (size == 1)
+      copy[i] = (guint8) whole;
+    else
+      ((gint32 *) (gpointer) copy)[i] = (gint32) CLAMP (whole, G_MININT32, G_MAXINT32);
+    if (size > 1 && whole != (gint32) whole && whole < FAR && whole > -FAR) {
+      ts_fail (heap, SL_ERROR_UNSUPPORTED, "a tensor holds %" G_GINT64_FORMAT ", which does not fit 32 bits", whole);
+      return NULL;
+    }
+  }
+  return copy;
+}
+
+/* Scales and zero points as the graph has them; their axis is torch's. */
+static gboolean
+convert_quant (Lower *o, TsHeap *heap, const TsTensor *tensor, SlDtype dtype, SlQuant *quant)
+{
+  const TsQuant *from = &tensor->quant;
+  gint32 lo = 0, hi = 0;
+  *quant = (SlQuant){ .count = 0 };
+  if (from->n == 0)
+    return TRUE;
+  if (!sl_dtype_range (dtype, &lo, &hi) || sl_dtype_size (dtype) != 1)
+    return ts_fail (heap, SL_ERROR_UNSUPPORTED, "a quantised tensor is %s; expected qint8 or quint8", ts_dtype_name (tensor->dtype));
+  gfloat *scale = sl_arena_alloc (o->arena, from->n * sizeof scale[0]);
+  gint32 *zero_point = sl_arena_alloc (o->arena, from->n * sizeof zero_point[0]);
+  for (guint i = 0; i < from->n; i++) {
+    scale[i] = from->scales[i] == 0 ? FLT_MIN : (gfloat) from->scales[i];
+    if (!isfinite (scale[i]) || scale[i] <= 0 || from->zero_points[i] < lo || from->zero_points[i] > hi)
+      return ts_fail (heap, SL_ERROR_FORMAT,
+                      "a quantised tensor has scale %g and zero point %" G_GINT64_FORMAT
+                      "; expected a finite number above 0, and one from %d to %d",
+                      from->scales[i], from->zero_points[i], lo, hi);
+    zero_point[i] = (gint32) from->zero_points[i];
+  }
+  *quant = (SlQuant){ .count = from->n, .axis = from->axis, .scale = scale, .zero_point = zero_point };
+  return TRUE;
+}
+
+LowerValue *
+ts_tensor_value (Lower *o, TsHeap *heap, TsTensor *tensor)
+{
+  SlTensor constant = { .name = "", .dtype = ts_dtype_graph (tensor->dtype), .rank = tensor->rank };
+  const gsize n = ts_tensor_elements (tensor), size = ts_dtype_size (tensor->dtype);
+  if (tensor->value != NULL || heap->error != NULL || o->error != NULL)
+    return tensor->value;
+  if (tensor->storage == NULL || tensor->storage->bytes == NULL || constant.dtype == SL_DTYPE_INVALID) {
+    ts_fail (heap, SL_ERROR_UNSUPPORTED, "a tensor of %s is not supported", ts_dtype_name (tensor->dtype));
+    return NULL;
+  }
+  if (n == 0)
+    return tensor->value = lower_value_empty (o, tensor->rank, tensor->dims);
+  const gboolean same_type = sl_dtype_size (constant.dtype) == size && tensor->dtype != TS_BFLOAT16 && tensor->dtype != TS_FLOAT16;
+  const gboolean last = same_type && tensor->rank > 2 && !is_packed (tensor, FALSE) && is_packed (tensor, TRUE);
+  if (!convert_quant (o, heap, tensor, constant.dtype, &constant.quant))
+    return NULL;
+  if (same_type && (last || is_packed (tensor, FALSE)))
+    constant.data = (const guint8 *) tensor->storage->bytes + tensor->offset * size;
+  else
+    constant.data = copy_elements (o, heap, tensor, constant.dtype);
+  if (constant.data == NULL)
+    return NULL;
+  constant.bytes = n * sl_dtype_size (constant.dtype);
+  for (guint i = 0; i < tensor->rank; i++)
+    constant.dims[lower_axis (i, tensor->rank, last)] = tensor->dims[i];
+  if (constant.quant.count > 0)
+    constant.quant.axis = (gint) lower_axis ((guint) constant.quant.axis, tensor->rank, last);
+  return tensor->value = lower_value_new (o, lower_new_tensor (o, &constant), last);
+}

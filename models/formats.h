@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The formats of this build by name; reader.c has their table. */
+#ifndef SL_MODELS_FORMATS_H
+#define SL_MODELS_FORMATS_H
+
+#include <glib.h>
+
+G_BEGIN_DECLS
+
+/** sl_reader_endings: (transfer full): the endings of all formats of this build, ", " between. */
+char *sl_reader_endings (void);
+
+G_END_DECLS
+
+#endif

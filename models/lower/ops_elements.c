@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Elements by their indices: read, written, or made of an index. Indices count along ONNX's dimensions, so all of it is in that order. */
+#include "models/lower/ops.h"
+
+void
+lower_gather_elements (Lower *o)
+{
+  LowerValue *x = lower_required (o, 0);
+  const gint32 inputs[2] = { lower_plain (o, x), lower_plain (o, lower_required (o, 1)) };
+  if (o->error != NULL)
+    return;
+  const SlOpParams params = { .elements = { .axis = (gint32) lower_norm_axis (o, lower_attr_int (o, "axis", 0), x->rank),
+                                            .open = lower_is_open (o, inputs[1]) } };
+  lower_set (o, 0, lower_emit (o, SL_OP_GATHER_ELEMENTS, inputs, 2, &params, lower_tensor_type (o, inputs[0])), FALSE);
+}
+
+/* Scatter, ScatterElements and ScatterND, which has no axis. */
+void
+lower_scatter (Lower *o)
+{
+  static const char *const words[] = { "none", "add", "mul", "max", "min", NULL };
+  static const SlScatter scatters[] = { SL_SCATTER_REPLACE, SL_SCATTER_ADD, SL_SCATTER_MUL, SL_SCATTER_MAX, SL_SCATTER_MIN };
+  const SlOpType op = o->row->type;
+  LowerValue *values[3] = { lower_required (o, 0), lower_required (o, 1), lower_required (o, 2) };
+  SlOpParams params = { .elements = { .scatter = scatters[lower_attr_choice (o, "reduction", words)] } };
+  gint32 inputs[3];
+  if (o->error != NULL)
+    return;
+  if (values[2]->empty) {
+    lower_set_value (o, 0, values[0]);
+    return;
+  }
+  if (op == SL_OP_SCATTER_ELEMENTS)
+    params.elements.axis = (gint32) lower_norm_axis (o, lower_attr_int (o, "axis", 0), values[0]->rank);
+  for (guint i = 0; i < 3; i++)
+    inputs[i] = lower_plain (o, values[i]);
+  params.elements.open = lower_is_open (o, inputs[1]);
+  lower_set (o, 0, lower_emit (o, op, inputs, 3, &params, lower_tensor_type (o, inputs[0])), FALSE);
+}
+
+/* Whether the index is the place along the new dimension; @first = -depth for indices that count from the end. */
+static gint32
+is_place (Lower *o, gint32 indices, gint64 first, gint64 end, const gint32 *dims, guint rank)
+{
+  const gint32 places = lower_reshape (o, lower_count (o, first, end), dims, rank);
+  return lower_emit (o, SL_OP_EQUAL, (const gint32[]){ indices, places }, 2, NULL, SL_DTYPE_BOOL);
+}
+
+void
+lower_one_hot (Lower *o)
+{
+  LowerValue *indices = lower_required (o, 0), *values = lower_required (o, 2);
+  gint32 depth = 0, dims[SL_MAX_RANK + 1], places[SL_MAX_RANK + 1];
+  guint n = 0, from = 0;
+  lower_input_ints (o, 1, "depth", &depth, 1, &n);
+  if (o->error != NULL)
+    return;
+  const guint rank = indices->rank + 1, axis = lower_norm_axis (o, lower_attr_int (o, "axis", -1), rank);
+  if (o->error != NULL)
+    return;
+  if (depth < 1 || rank > SL_MAX_RANK || values->rank != 1 || values->dims[0] != 2) {
+    lower_fail (o, SL_ERROR_SHAPE,
+                "indices of %u dimensions, a depth of %d and values of %u dimensions; expected at most %d, at least 1 and [2]",
+                indices->rank, depth, values->rank, SL_MAX_RANK - 1);
+    return;
+  }
+  for (guint i = 0; i < rank; i++) {
+    dims[i] = i == axis ? 1 : indices->dims[from++];
+    places[i] = i == axis ? depth : 1;
+  }
+  const gint32 index = lower_reshape (o, lower_cast (o, lower_plain (o, indices), SL_DTYPE_I32), dims, rank);
+  const gint32 either[2] = { is_place (o, index, 0, depth, places, rank), is_place (o, index, -(gint64) depth, 0, places, rank) };
+  const gint32 pair = lower_plain (o, values), off = lower_cut (o, pair, 0, 0, 1), on = lower_cut (o, pair, 0, 1, 2);
+  const gint32 set = lower_emit (o, SL_OP_LOGICAL_OR, either, 2, NULL, SL_DTYPE_BOOL);
+  lower_set (o, 0, lower_emit (o, SL_OP_SELECT, (const gint32[]){ set, on, off }, 3, NULL, lower_tensor_type (o, pair)), FALSE);
+}
+
+/* Of a vector, or of all elements. The number of results depends on the picture: there is a place for each that can be. */
+void
+lower_unique (Lower *o)
+{
+  LowerValue *x = lower_required (o, 0);
+  const SlOpParams params = { .unique = { .sorted = lower_attr_int (o, "sorted", 1) != 0 } };
+  const gint32 input = lower_plain (o, x);
+  gint32 outputs[4];
+  if (o->error != NULL)
+    return;
+  const SlDtype types[4] = { lower_tensor_type (o, input), SL_DTYPE_I32, SL_DTYPE_I32, SL_DTYPE_I32 };
+  const gsize n = lower_elements (x);
+  if (n > G_MAXINT32 || (lower_attribute (o, "axis") != NULL && x->rank != 1)) {
+    lower_fail (o, SL_ERROR_UNSUPPORTED,
+                "attribute axis of an input of %u dimensions and %" G_GSIZE_FORMAT " elements; expected a vector, or no axis", x->rank, n);
+    return;
+  }
+  const gint32 flat = lower_reshape (o, input, (const gint32[]){ (gint32) n }, 1);
+  if (lower_emit_all (o, SL_OP_UNIQUE, &flat, 1, &params, types, outputs, 4))
+    for (guint i = 0; i < 4; i++)
+      lower_set (o, i, outputs[i], FALSE);
+}
+
+/* Element t of a sequence of length n is n - 1 - t of it; what lies behind stays. */
+void
+lower_reverse_sequence (Lower *o)
+{
+  LowerValue *x = lower_required (o, 0), *lengths = lower_required (o, 1);
+  const gint64 time = lower_attr_int (o, "time_axis", 0), batch = lower_attr_int (o, "batch_axis", 1);
+  if (o->error != NULL)
+    return;
+  if (x->rank < 2 || !((time == 0 && batch == 1) || (time == 1 && batch == 0)) || lengths->rank != 1
+      || lengths->dims[0] != x->dims[batch]) {
+    lower_fail (o, SL_ERROR_SHAPE,
+                "time_axis %" G_GINT64_FORMAT " and batch_axis %" G_GINT64_FORMAT
+                " of %u dimensions; expected 0 and 1, and a length for each sequence",
+                time, batch, x->rank);
+    return;
+  }
+  gint32 swap[SL_MAX_RANK] = { 1, 0, 2, 3, 4, 5, 6, 7 };
+  const gint32 input = time == 0 ? lower_transpose (o, lower_plain (o, x), swap) : lower_plain (o, x), sequences = x->dims[batch],
+               steps = x->dims[time];
+  const gint32 n = lower_reshape (o, lower_plain (o, lengths), (const gint32[]){ sequences, 1 }, 2);
+  const gint32 t = lower_reshape (o, lower_count (o, 0, steps), (const gint32[]){ 1, steps }, 2);
+  const gint32 whole = lower_binary (o, SL_OP_MINIMUM, n, lower_int_scalar (o, steps));
+  const gint32 mirrored = lower_binary (o, SL_OP_SUB, lower_binary (o, SL_OP_SUB, whole, lower_int_scalar (o, 1)), t);
+  const gint32 inside = lower_emit (o, SL_OP_LESS, (const gint32[]){ t, whole }, 2, NULL, SL_DTYPE_BOOL);
+  const gint32 places = lower_emit (o, SL_OP_SELECT, (const gint32[]){ inside, mirrored, t }, 3, NULL, SL_DTYPE_I32);
+  const SlOpParams params = { .axis = { .axis = 1, .batch_dims = 1 } };
+  const gint32 y = lower_emit (o, SL_OP_GATHER, (const gint32[]){ input, places }, 2, &params, lower_tensor_type (o, input));
+  lower_set (o, 0, time == 0 ? lower_transpose (o, y, swap) : y, FALSE);
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Keypoints, labels and masks of objects as applications get them: handles in the predictions' arena. */
+#ifndef SL_PREDICT_OBJECT_PARTS_H
+#define SL_PREDICT_OBJECT_PARTS_H
+
+#include "postprocess/predictions/prediction.h"
+#include "sightline/predictions.h"
+
+G_BEGIN_DECLS
+
+struct _SlKeypoint
+{
+  SlPredictions *owner;
+  const char *name; /* (nullable) */
+  gdouble x, y, confidence;
+};
+
+struct _SlLabel
+{
+  SlPredictions *owner;
+  const SlLabelled *value;
+};
+
+struct _SlMask
+{
+  SlPredictions *owner;
+  guint width, height;
+  const guint8 *cells;
+  SlBox box;
+};
+
+G_END_DECLS
+
+#endif
