@@ -179,7 +179,7 @@ apply_ids (const SlModelInfo *info, SlContract *contract)
 }
 
 static gboolean
-apply_overrides (const SlContractOverrides *o, Draft *draft, GError **error)
+apply_overrides (const SlModelSettings *o, Draft *draft, GError **error)
 {
   if (stated (o->mean) || stated (o->std))
     draft->n_ranges = 0;
@@ -386,7 +386,7 @@ add_params (SlContract *contract, GHashTable *params)
 
 static void
 settle_decoder (SlContract *contract, const SlGraph *graph, const SlModelMetadata *metadata, const SlModelInfo *info,
-                const SlContractOverrides *overrides)
+                const SlModelSettings *overrides)
 {
   const char *decoder = ends_in_detection (graph) ? "ssd" : NULL;
   if (metadata->decoder != NULL)
@@ -407,7 +407,7 @@ settle_decoder (SlContract *contract, const SlGraph *graph, const SlModelMetadat
 }
 
 static gboolean
-settle_labels (SlContract *contract, const SlModelMetadata *metadata, const SlModelInfo *info, const SlContractOverrides *overrides,
+settle_labels (SlContract *contract, const SlModelMetadata *metadata, const SlModelInfo *info, const SlModelSettings *overrides,
                GError **error)
 {
   const char *path = overrides != NULL && stated (overrides->labels) ? overrides->labels : info != NULL ? info->keys.labels : NULL;
@@ -440,7 +440,7 @@ hint_of_scaling (const SlGraph *graph)
 
 SlContract *
 sl_contract_new (const char *path, const SlGraph *graph, const SlModelMetadata *metadata, SlModelInfo *info,
-                 const SlContractOverrides *overrides, GError **error)
+                 const SlModelSettings *overrides, GError **error)
 {
   g_autoptr (SlContract) contract = g_new0 (SlContract, 1);
   Draft draft = { .pad_value = SL_PAD_VALUE };

@@ -63,9 +63,6 @@ struct _SlContract
   char *range_hint;              /* (nullable): as in SlModelMetadata */
 };
 
-/** SlContractOverrides: what the user states of the contract. */
-typedef SlModelSettings SlContractOverrides;
-
 SlContract *sl_contract_ref (SlContract *contract);
 void sl_contract_unref (SlContract *contract);
 

@@ -26,7 +26,7 @@ G_BEGIN_DECLS
  * Returns: (transfer full): NULL with @error set when a value is malformed, contradicts the model, or labels cannot be read
  */
 SlContract *sl_contract_new (const char *path, const SlGraph *graph, const SlModelMetadata *metadata, SlModelInfo *info,
-                             const SlContractOverrides *overrides, GError **error);
+                             const SlModelSettings *overrides, GError **error);
 
 /**
  * sl_contract_skip_input_quantize: makes a contract of a picture ask for @quantized, the tensor that the QUANTIZE of its only input makes,

@@ -75,7 +75,7 @@ sl_model_load_options (const SlModelSettings *settings)
 }
 
 SlModel *
-sl_model_load (const char *path, const SlContractOverrides *overrides, GError **error)
+sl_model_load (const char *path, const SlModelSettings *overrides, GError **error)
 {
   return sl_model_load_with (path, overrides, &(SlModelLoadOptions){ 0 }, error);
 }
@@ -106,7 +106,7 @@ settle_backend (SlLoadRequest *request, const char *info, GPtrArray *texts)
 
 /* @request, whose backend is auto or a name, with a name. */
 static SlModel *
-load_chosen (const char *path, const SlContractOverrides *overrides, const SlLoadRequest *request, GError **error)
+load_chosen (const char *path, const SlModelSettings *overrides, const SlLoadRequest *request, GError **error)
 {
   SlLoadRequest named = *request;
   SlBackendSettings *backend = &named.options.backend;
@@ -119,7 +119,7 @@ load_chosen (const char *path, const SlContractOverrides *overrides, const SlLoa
 }
 
 SlModel *
-sl_model_load_with (const char *path, const SlContractOverrides *overrides, const SlModelLoadOptions *options, GError **error)
+sl_model_load_with (const char *path, const SlModelSettings *overrides, const SlModelLoadOptions *options, GError **error)
 {
   g_autofree char *found = NULL;
   if (path == NULL) {

@@ -252,7 +252,7 @@ read_skeleton (SlModel *model, int *fd, const SlModelLoadOptions *options, GErro
 
 /* (transfer full): the contract of @graph; *@skips: whether it asks for what is behind the model's own QUANTIZE. */
 static SlContract *
-make_contract (const SlModel *model, const SlGraph *graph, const SlContractOverrides *overrides, const SlModelLoadOptions *options,
+make_contract (const SlModel *model, const SlGraph *graph, const SlModelSettings *overrides, const SlModelLoadOptions *options,
                gboolean *skips, GError **error)
 {
   const SlModelSource *source = sl_graph_source (graph);
@@ -275,7 +275,7 @@ make_contract (const SlModel *model, const SlGraph *graph, const SlContractOverr
 /* A living graph of the same file. TRUE with none where there is none that suits, or that could be of another state of the file; one with weights in
  * other files is found when these are read. */
 static gboolean
-find_shared (SlModel *model, const SlContractOverrides *overrides, const SlModelLoadOptions *options, GError **error)
+find_shared (SlModel *model, const SlModelSettings *overrides, const SlModelLoadOptions *options, GError **error)
 {
   const gboolean fresh = sl_file_stamp_is_fresh (&model->stamp);
   for (gint skips = options->skip_input_quantize ? 1 : 0; skips >= 0 && !fresh; skips--) {
@@ -319,7 +319,7 @@ add_data_files (const SlGraph *graph, char *identity)
 }
 
 static gboolean
-load_new (SlModel *model, int *fd, const SlContractOverrides *overrides, const SlModelLoadOptions *options, GError **error)
+load_new (SlModel *model, int *fd, const SlModelSettings *overrides, const SlModelLoadOptions *options, GError **error)
 {
   gboolean skips = FALSE;
   model->graph = read_graph (model, fd, options, error);
@@ -337,7 +337,7 @@ load_new (SlModel *model, int *fd, const SlContractOverrides *overrides, const S
 }
 
 static gboolean
-load (SlModel *model, const SlContractOverrides *overrides, const SlModelLoadOptions *options, GError **error)
+load (SlModel *model, const SlModelSettings *overrides, const SlModelLoadOptions *options, GError **error)
 {
   int fd = open_file (model->path, &model->stamp, error);
   if (fd < 0)
@@ -376,7 +376,7 @@ load_skeleton (SlModel *model, const SlModelLoadOptions *options, gboolean share
 
 /* The model that the runtime has, in our terms: our reader's graph, or, where it refuses the model, what the runtime says of it. */
 static gboolean
-load_external (SlModel *model, const char *runtime, const SlContractOverrides *overrides, const SlModelLoadOptions *options, GError **error)
+load_external (SlModel *model, const char *runtime, const SlModelSettings *overrides, const SlModelLoadOptions *options, GError **error)
 {
   g_autoptr (GError) refused = NULL;
   gboolean skips;
@@ -457,7 +457,7 @@ note_scaling (SlModel *model)
 
 /* As the backend wants it. */
 static gboolean
-load_for (SlModel *model, const SlContractOverrides *overrides, const SlLoadRequest *request, GError **error)
+load_for (SlModel *model, const SlModelSettings *overrides, const SlLoadRequest *request, GError **error)
 {
   const SlModelLoadOptions *options = &request->options;
   const char *backend = options->backend.backend;
@@ -482,7 +482,7 @@ load_for (SlModel *model, const SlContractOverrides *overrides, const SlLoadRequ
 }
 
 SlModel *
-sl_model_load_settled (const char *path, const SlContractOverrides *overrides, const SlLoadRequest *request, GError **error)
+sl_model_load_settled (const char *path, const SlModelSettings *overrides, const SlLoadRequest *request, GError **error)
 {
   const SlModelLoadOptions *options = &request->options;
   g_autoptr (SlModel) model = g_new0 (SlModel, 1);

@@ -28,7 +28,7 @@ typedef struct
 } SlLoadRequest;
 
 /** sl_model_load_settled: the model file @path as @request has it; messages do not name the file. */
-SlModel *sl_model_load_settled (const char *path, const SlContractOverrides *overrides, const SlLoadRequest *request, GError **error);
+SlModel *sl_model_load_settled (const char *path, const SlModelSettings *overrides, const SlLoadRequest *request, GError **error);
 
 G_END_DECLS
 

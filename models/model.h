@@ -29,7 +29,7 @@ typedef struct _SlModel SlModel;
  * weights are in other files, these are read and compared first. A file that is written to while it is read is read again, a few times, and
  * then refused.
  */
-SlModel *sl_model_load (const char *path, const SlContractOverrides *overrides, GError **error);
+SlModel *sl_model_load (const char *path, const SlModelSettings *overrides, GError **error);
 /**
  * SlModelLoadOptions:
  * @skip_input_quantize: for callers that make the input tensor by the contract. When the model starts by quantising its only input, a picture, and
@@ -66,7 +66,7 @@ typedef struct
 /** sl_model_load_options: what @settings state, whose texts it borrows. They have passed sl_model_settings_check(). */
 SlModelLoadOptions sl_model_load_options (const SlModelSettings *settings);
 /** sl_model_load_with: sl_model_load() with @options. */
-SlModel *sl_model_load_with (const char *path, const SlContractOverrides *overrides, const SlModelLoadOptions *options, GError **error);
+SlModel *sl_model_load_with (const char *path, const SlModelSettings *overrides, const SlModelLoadOptions *options, GError **error);
 /** sl_model_probe: whether the file @path looks like a model that could be loaded; FALSE for a missing file. */
 gboolean sl_model_probe (const char *path);
 /** sl_model_files: (transfer full): what sl_model_load() of @path would read: the model file, and the key file where there is one;

@@ -157,7 +157,7 @@ test_contract (void)
   g_autoptr (GError) error = NULL;
   g_autoptr (SlModel) model = sl_model_load (path, NULL, &error);
   g_autoptr (SlModel) again = sl_model_load (path, NULL, &error);
-  g_autoptr (SlModel) bgr = sl_model_load (path, &(SlContractOverrides){ .colour = "BGR" }, &error);
+  g_autoptr (SlModel) bgr = sl_model_load (path, &(SlModelSettings){ .colour = "BGR" }, &error);
   g_assert_no_error (error);
   SlContract *contract = sl_model_contract (model);
   g_autoptr (GstCaps) caps = sl_tensor_caps_new (contract->inputs, 1, contract);

@@ -18,7 +18,7 @@
 static const gint32 nhwc[] = { 1, 4, 6, 3 }, nchw[] = { 1, 3, 4, 6 }, gray[] = { 1, 4, 6, 1 };
 
 static SlModel *
-load (SlDtype dtype, const gint32 dims[4], gfloat scale, gint64 zero_point, const char *info, const SlContractOverrides *overrides,
+load (SlDtype dtype, const gint32 dims[4], gfloat scale, gint64 zero_point, const char *info, const SlModelSettings *overrides,
       GError **error)
 {
   g_autoptr (SlTfliteWriter) writer = picture_model (dtype, 4, dims, scale, zero_point);
@@ -100,7 +100,7 @@ test_range (void)
   static const struct
   {
     const char *info;
-    SlContractOverrides overrides;
+    SlModelSettings overrides;
     gdouble mean[3], std[3];
   } rows[] = {
     { HEADER "[image]\nranges=-1.0,1.0\n", { 0 }, { 127.5, 127.5, 127.5 }, { 127.5, 127.5, 127.5 } },
@@ -150,7 +150,7 @@ test_quantised_range (void)
   };
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
     g_autoptr (GError) error = NULL;
-    const SlContractOverrides overrides = { .mean = rows[i].mean, .std = rows[i].std };
+    const SlModelSettings overrides = { .mean = rows[i].mean, .std = rows[i].std };
     g_autoptr (SlModel) model = load (rows[i].dtype, nhwc, rows[i].scale, rows[i].zero_point, NULL, &overrides, &error);
     g_assert_no_error (error);
     const SlImageContract *image = &sl_model_contract (model)->image;
@@ -181,7 +181,7 @@ test_layout (void)
   static const struct
   {
     const gint32 *dims;
-    SlContractOverrides overrides;
+    SlModelSettings overrides;
     SlLayout layout;
     SlColour colour;
     gint channels;
@@ -209,7 +209,7 @@ static void
 test_layers (void)
 {
   static const char info[] = HEADER "[sightline]\ncolour=BGR\nfit=letterbox\npad-value=7\ndecoder=ssd\ndecoder-scale=2\nmean=3\nstd=2\n";
-  const SlContractOverrides overrides = { .fit = "crop", .decoder = "labels", .colour = "RGB", .pad_value = "0" };
+  const SlModelSettings overrides = { .fit = "crop", .decoder = "labels", .colour = "RGB", .pad_value = "0" };
   for (guint i = 0; i < 3; i++) {
     g_autoptr (SlTfliteWriter) writer = picture_model (SL_DTYPE_F32, 4, nhwc, 0, 0);
     g_autoptr (GError) error = NULL;
@@ -236,7 +236,7 @@ test_crop_share (void)
   static const struct
   {
     const char *info;
-    SlContractOverrides overrides;
+    SlModelSettings overrides;
     SlFit fit;
     gdouble share;
   } rows[] = {
@@ -298,7 +298,7 @@ test_contradictions (void)
     SlDtype dtype;
     const gint32 *dims;
     const char *info;
-    SlContractOverrides overrides;
+    SlModelSettings overrides;
     SlError code;
     const char *text, *more;
   } rows[] = {
@@ -440,7 +440,7 @@ test_no_picture (void)
 {
   static const gint32 batch[] = { 2, 4, 4, 3 }, deep[] = { 1, 4, 4, 5 }, wide[] = { 1, 1, 40000, 3 };
   const gint32 *const shapes[] = { batch, deep, wide };
-  const SlContractOverrides overrides = { .mean = "0", .std = "255" };
+  const SlModelSettings overrides = { .mean = "0", .std = "255" };
   for (guint i = 0; i < G_N_ELEMENTS (shapes); i++) {
     g_autoptr (GError) error = NULL;
     g_autoptr (SlModel) model = load (SL_DTYPE_F32, shapes[i], 0, 0, HEADER "[sightline]\nmean=4\n", NULL, &error);
@@ -459,7 +459,7 @@ test_summary (void)
   g_autoptr (GError) error = NULL;
   g_autoptr (SlTfliteWriter) writer = tiny_classifier ();
   g_autoptr (SlModel) model = load_with_info (writer, NULL, NULL, &error);
-  g_autoptr (SlModel) unknown = load (SL_DTYPE_F32, nchw, 0, 0, NULL, &(SlContractOverrides){ .decoder = "labels" }, &error);
+  g_autoptr (SlModel) unknown = load (SL_DTYPE_F32, nchw, 0, 0, NULL, &(SlModelSettings){ .decoder = "labels" }, &error);
   g_assert_no_error (error);
   g_autofree char *a = sl_contract_summary (sl_model_contract (model)), *b = sl_contract_summary (sl_model_contract (unknown));
   g_assert_cmpstr (a, ==, "uint8[1,6,6,3] RGB NHWC stretch, decoder by shape, 4 labels");

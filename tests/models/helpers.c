@@ -118,7 +118,7 @@ write_temp (const char *name, const char *content, gssize length)
 }
 
 static SlModel *
-load_with_options (SlTfliteWriter *writer, const char *info, const SlContractOverrides *overrides, const SlModelLoadOptions *options,
+load_with_options (SlTfliteWriter *writer, const char *info, const SlModelSettings *overrides, const SlModelLoadOptions *options,
                    GError **error)
 {
   g_autoptr (GError) failed = NULL;
@@ -134,13 +134,13 @@ load_with_options (SlTfliteWriter *writer, const char *info, const SlContractOve
 }
 
 SlModel *
-load_with_info (SlTfliteWriter *writer, const char *info, const SlContractOverrides *overrides, GError **error)
+load_with_info (SlTfliteWriter *writer, const char *info, const SlModelSettings *overrides, GError **error)
 {
   return load_with_options (writer, info, overrides, &(SlModelLoadOptions){ 0 }, error);
 }
 
 SlModel *
-load_skipping_with_info (SlTfliteWriter *writer, const char *info, const SlContractOverrides *overrides, GError **error)
+load_skipping_with_info (SlTfliteWriter *writer, const char *info, const SlModelSettings *overrides, GError **error)
 {
   return load_with_options (writer, info, overrides, &(SlModelLoadOptions){ .skip_input_quantize = TRUE }, error);
 }

@@ -29,8 +29,8 @@ SlGraph *read_graph (SlTfliteWriter *writer, SlModelMetadata *metadata, GError *
 char *write_temp (const char *name, const char *content, gssize length);
 
 /** load_with_info: (nullable): writes the model and, when not NULL, @info beside it, loads and removes both. */
-SlModel *load_with_info (SlTfliteWriter *writer, const char *info, const SlContractOverrides *overrides, GError **error);
+SlModel *load_with_info (SlTfliteWriter *writer, const char *info, const SlModelSettings *overrides, GError **error);
 /** load_skipping_with_info: the same with @skip_input_quantize of SlModelLoadOptions. */
-SlModel *load_skipping_with_info (SlTfliteWriter *writer, const char *info, const SlContractOverrides *overrides, GError **error);
+SlModel *load_skipping_with_info (SlTfliteWriter *writer, const char *info, const SlModelSettings *overrides, GError **error);
 
 #endif

@@ -264,7 +264,7 @@ test_labels (void)
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
     g_autoptr (GError) error = NULL;
     g_autofree char *labels = write_temp ("labels.txt", rows[i].text, -1);
-    const SlContractOverrides overrides = { .labels = labels };
+    const SlModelSettings overrides = { .labels = labels };
     g_autoptr (SlModel) model = load_with_info (writer, NULL, &overrides, &error);
     g_assert_no_error (error);
     const SlContract *contract = sl_model_contract (model);
@@ -281,7 +281,7 @@ test_bad_labels (void)
   g_autoptr (GError) error = NULL;
   g_autofree char *labels = write_temp ("labels.txt", "\n\n", -1);
   g_autofree char *dir = g_path_get_dirname (labels);
-  SlContractOverrides overrides = { .labels = labels };
+  SlModelSettings overrides = { .labels = labels };
   g_assert_null (load_with_info (writer, NULL, &overrides, &error));
   expect_error (&error, SL_ERROR_LABELS, "model.tflite: labels ", labels, ": the file is empty; expected one class name a line", NULL);
   overrides.labels = dir;
@@ -415,7 +415,7 @@ test_shared (void)
   gsize bytes = 0;
   g_autoptr (SlModel) a = sl_model_load (path, NULL, &error);
   g_assert_no_error (error);
-  g_autoptr (SlModel) b = sl_model_load (path, &(SlContractOverrides){ .fit = "crop" }, &error);
+  g_autoptr (SlModel) b = sl_model_load (path, &(SlModelSettings){ .fit = "crop" }, &error);
   g_assert_no_error (error);
   g_autoptr (SlModel) other = sl_model_load (copy, NULL, &error);
   g_assert_no_error (error);

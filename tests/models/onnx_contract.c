@@ -434,7 +434,7 @@ test_float16 (void)
   sl_onnx_writer_output (writer, "y", SL_ONNX_FLOAT16);
   sl_onnx_writer_node (writer, "Relu", "x", "y", NULL);
   home_new (&home, writer);
-  const SlContractOverrides overrides = { .mean = "127.5", .std = "127.5" };
+  const SlModelSettings overrides = { .mean = "127.5", .std = "127.5" };
   g_autoptr (SlModel) model = sl_model_load (home.path, &overrides, &error);
   g_assert_no_error (error);
   const SlContract *contract = sl_model_contract (model);
@@ -478,7 +478,7 @@ test_scaled_twice (void)
     sl_onnx_writer_node (writer, rows[i].op, rows[i].before != NULL ? "b,number" : "x,number", "z", NULL);
     sl_onnx_writer_node (writer, "Relu", "z", "y", NULL);
     home_new (&home, writer);
-    const SlContractOverrides overrides = { .mean = "0", .std = rows[i].std };
+    const SlModelSettings overrides = { .mean = "0", .std = rows[i].std };
     g_autoptr (SlModel) model = sl_model_load (home.path, &overrides, &error);
     g_assert_no_error (error);
     g_assert_cmpint (sl_model_notice (model) != NULL, ==, rows[i].said != NULL);

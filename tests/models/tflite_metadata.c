@@ -148,7 +148,7 @@ test_missing_labels (void)
   g_autoptr (GError) error = NULL;
   g_autofree char *path = write_temp ("labels.txt", "one\ntwo\n", -1);
   g_autofree char *info = g_strdup_printf ("[modelinfo]\nversion=1.0\n[sightline]\nlabels=%s\n", path);
-  const SlContractOverrides overrides = { .labels = path };
+  const SlModelSettings overrides = { .labels = path };
   sl_tflite_writer_picture_metadata (writer, &(SlTfliteMetadata){ .labels_file = "lost.txt" });
   expect_refused (writer, SL_ERROR_FORMAT, "its metadata names the labels file 'lost.txt', which is not in the archive behind the model",
                   "get a new copy, or state labels=FILE");

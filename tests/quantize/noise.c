@@ -30,7 +30,7 @@ load_model (void)
   sl_onnx_writer_output (writer, "y", SL_ONNX_FLOAT);
   g_autoptr (GBytes) bytes = sl_onnx_writer_finish (writer);
   g_assert_true (g_file_set_contents (path, g_bytes_get_data (bytes, NULL), (gssize) g_bytes_get_size (bytes), NULL));
-  const SlContractOverrides overrides = { .mean = "0", .std = "255" };
+  const SlModelSettings overrides = { .mean = "0", .std = "255" };
   SlModel *model = sl_model_load (path, &overrides, &error);
   g_assert_no_error (error);
   g_unlink (path);

@@ -163,7 +163,7 @@ typedef struct
 static gboolean
 open_bed (Bed *bed, guint n, guint jobs, guint batch)
 {
-  static const SlContractOverrides overrides = { 0 };
+  static const SlModelSettings overrides = { 0 };
   static const SlModelLoadOptions options = { 0 };
   const SlServeSettings settings = { .threads = 1, .jobs = jobs, .batch = batch };
   g_autoptr (GError) error = NULL;

@@ -30,7 +30,7 @@ check_name (const SlServedModel *self, GError **error)
 }
 
 SlServedModel *
-sl_served_model_new (const char *argument, const char *prefix, const SlContractOverrides *overrides, const SlModelLoadOptions *options,
+sl_served_model_new (const char *argument, const char *prefix, const SlModelSettings *overrides, const SlModelLoadOptions *options,
                      GError **error)
 {
   SlServedModel *self = g_new0 (SlServedModel, 1);

@@ -42,7 +42,7 @@ typedef struct
 } SlWork;
 
 /** sl_served_model_new: loads the model of @argument, "FILE" or "NAME=FILE"; it is called like the file without its extension where no name is given. */
-SlServedModel *sl_served_model_new (const char *argument, const char *prefix, const SlContractOverrides *overrides,
+SlServedModel *sl_served_model_new (const char *argument, const char *prefix, const SlModelSettings *overrides,
                                     const SlModelLoadOptions *options, GError **error);
 void sl_served_model_free (SlServedModel *served);
 /** sl_served_model_announce_less: the announcement names no encoding beside @encodings any more, which are what other workers of the model read. Broker's
