@@ -92,7 +92,7 @@ def test_frames():
     assert layout.get_timestamp() == 5 and layout.get_matrix() == Sightline.FrameMatrix.BT709 and layout.get_full_range()
     assert layout.get_data().get_size() == 64
     formats = Sightline.frame_dup_formats()
-    assert "NV12" in formats and formats == Sightline.frame_list_formats().split(", ")
+    assert "NV12" in formats and len(set(formats)) == len(formats) >= 22
     assert Sightline.frame_packed_size("RGB", 3, 3) == 27
     found = Sightline.Predictor.new(model("brightest_channel.tflite")).predict(layout)
     assert found.get_timestamp() == 5 and len(found.labels) == 1
