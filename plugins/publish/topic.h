@@ -30,7 +30,6 @@ typedef struct _SlLabelCounts SlLabelCounts;
 /** SlLabelChanged: @label is fit for levels of a topic. */
 typedef void (*SlLabelChanged) (gpointer user_data, const char *label, guint count);
 
-/** sl_label_counts_new: NULL where JSON-GLib was not found. */
 SlLabelCounts *sl_label_counts_new (void);
 void sl_label_counts_free (SlLabelCounts *counts);
 /** sl_label_counts_update: calls @changed for each label whose count differs from that of the line before; labels seen once count 0 when

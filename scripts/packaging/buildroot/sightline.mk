@@ -41,13 +41,6 @@ else
 SIGHTLINE_CONF_OPTS += -Dkafka=disabled
 endif
 
-ifeq ($(BR2_PACKAGE_JSON_GLIB),y)
-SIGHTLINE_DEPENDENCIES += json-glib
-SIGHTLINE_CONF_OPTS += -Djson=enabled
-else
-SIGHTLINE_CONF_OPTS += -Djson=disabled
-endif
-
 ifeq ($(BR2_PACKAGE_LIBYUV),y)
 SIGHTLINE_DEPENDENCIES += libyuv
 SIGHTLINE_CONF_OPTS += -Dlibyuv=enabled
