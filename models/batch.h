@@ -56,11 +56,9 @@ gboolean sl_batch_session_pays (const SlBatchSession *batch, guint k);
  *
  * One run at a time. Allocates nothing.
  *
- * Returns: the first status that is not good; its text is that of sl_batch_session_status_text()
+ * Returns: the first status that is not good
  */
 SlStatus sl_batch_session_run (SlBatchSession *batch, SlSession *single, const SlBatchItem *items, guint k);
-/** sl_batch_session_status_text: (transfer none): what the last run's status means; @single as it was given there. */
-const char *sl_batch_session_status_text (const SlBatchSession *batch, const SlSession *single, SlStatus status);
 /** sl_batch_session_failure: (transfer none) (nullable): why batches are not run any more. */
 const char *sl_batch_session_failure (const SlBatchSession *batch);
 

@@ -20,8 +20,6 @@ G_BEGIN_DECLS
  *   TensorFlow Lite lacks
  */
 SlGraph *sl_tflite_express (SlGraph *graph, gboolean nhwc, GError **error);
-/** sl_tflite_copy: (transfer full): the same nodes and tensors, not prepared; constants are shared, the copy keeps @graph. */
-SlGraph *sl_tflite_copy (SlGraph *graph, GError **error);
 
 G_END_DECLS
 

@@ -152,7 +152,6 @@ typedef struct
  * @storage: (nullable): of a tensor in the file
  * @offset, @strides: of that, in elements
  * @quant: of quantised tensors
- * @channels_last: whether the program thinks of it so; decides nothing but strides
  * @valid: (nullable): which rows count, where their number depends on the picture (dynamic_rows.h)
  * @valid_each: rows that came of one, neighbours of which all or none count; 0 and 1 = each for itself
  */
@@ -166,7 +165,6 @@ struct _TsTensor
   gsize offset;
   gint64 strides[SL_MAX_RANK];
   TsQuant quant;
-  gboolean channels_last;
   OnnxValue *valid;
   gint32 valid_each;
 };

@@ -21,11 +21,8 @@ void sl_trial_free (SlTrial *trial);
 const SlContract *sl_trial_contract (const SlTrial *trial);
 /** sl_trial_decoder: (transfer none): what is looked at: the name of the decoder, or "none" where none takes the outputs. */
 const char *sl_trial_decoder (const SlTrial *trial);
-SlSightKind sl_trial_kind (const SlTrial *trial);
 /** sl_trial_pictures: how many pictures the model looks at. */
 guint sl_trial_pictures (const SlTrial *trial);
-/** sl_trial_runs: how often the model runs for a reading. */
-guint sl_trial_runs (const SlTrial *trial);
 /** sl_trial_run: the score of @reading. */
 gboolean sl_trial_run (SlTrial *trial, SlReading *reading, GError **error);
 
