@@ -16,7 +16,6 @@ SIGHTLINE_DEPENDENCIES = host-pkgconf gst1-plugins-base gstreamer1 libglib2 xnnp
 SIGHTLINE_CONF_OPTS = \
 	-Dtests=disabled \
 	-Dbench=disabled \
-	-Dopencv=disabled \
 	-Dintrospection=disabled \
 	-Dvapi=disabled
 

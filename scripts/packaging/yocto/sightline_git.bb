@@ -27,7 +27,7 @@ PACKAGECONFIG[libyuv] = "-Dlibyuv=enabled,-Dlibyuv=disabled,libyuv"
 PACKAGECONFIG[zbar] = "-Dzbar=enabled,-Dzbar=disabled,zbar"
 PACKAGECONFIG[zxing] = "-Dzxing=enabled,-Dzxing=disabled,zxing-cpp"
 PACKAGECONFIG[analytics] = "-Danalytics=enabled,-Danalytics=disabled,gstreamer1.0-plugins-bad"
-EXTRA_OEMESON = "--buildtype=release -Dtests=disabled -Dbench=disabled -Dopencv=disabled -Dintrospection=disabled -Dvapi=disabled"
+EXTRA_OEMESON = "--buildtype=release -Dtests=disabled -Dbench=disabled -Dintrospection=disabled -Dvapi=disabled"
 
 PACKAGES =+ "${PN}-gstreamer ${PN}-models"
 FILES:${PN}-gstreamer = "${libdir}/gstreamer-1.0 ${libexecdir}/sightline"
