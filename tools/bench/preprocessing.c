@@ -294,8 +294,8 @@ sl_bench_preprocess (const SlBenchPreprocess *bench, FILE *out)
     if (bench->format != NULL && strcmp (bench->format, sl_pixel_format_name (cases[i].format)) != 0)
       continue;
     if (!found && !bench->json)
-      fprintf (out, "%-9s %-9s %3s %-9s %-8s %-7s %s %s %7s %7s %7s %7s %6s %6s %7s %6s %7s %6s\n", "format", "in", "out", "fit",
-               "filter", "dtype", "lay.", "    ", "min us", "median", "p95", "copy", "ratio", "error", "libyuv", "ratio", "gst", "ratio");
+      fprintf (out, "%-9s %-9s %3s %-9s %-8s %-7s %s %s %7s %7s %7s %7s %6s %6s %7s %6s %7s %6s\n", "format", "in", "out", "fit", "filter",
+               "dtype", "lay.", "    ", "min us", "median", "p95", "copy", "ratio", "error", "libyuv", "ratio", "gst", "ratio");
     found = true;
     run_case (bench, &cases[i], out);
   }
