@@ -483,6 +483,10 @@ typedef struct
   void (*run) (const SlKernelCall *call);
 } SlOp;
 
+/** SL_OP_ROW: begins the row of SL_OP_@op, whose name is @op's: from @least inputs, which must be there, to @most, and @outputs. */
+#define SL_OP_ROW(op, least, most, outputs) \
+  .type = SL_OP_##op, .name = #op, .min_inputs = (least), .max_inputs = (most), .required = (least), .n_outputs = (outputs)
+
 /** sl_op_get: (nullable): the row of @type. */
 const SlOp *sl_op_get (SlOpType type);
 /** sl_op_type_name: (transfer none): as in the list above, also of operators that are left out of this build. */
