@@ -12,8 +12,6 @@
 #include "core/runtime/session.h"
 #include "models/model.h"
 
-G_BEGIN_DECLS
-
 /** sl_backend_open: (transfer full): the file of @stamp at @path in @runtime, which opens the path itself with @by_path. Models of one file share it, unless
  *  files beside it are needed (@has_files), which may have changed. NULL with SL_ERROR_OPEN where the file is another by now, and as
  *  sl_external_model_new(). */
@@ -71,7 +69,5 @@ gboolean sl_backend_try (SlSession *ours, SlSession *theirs, const SlContract *c
  * Returns: (transfer none): the backend's name
  */
 const char *sl_backend_choose (const char *path, const SlModelLoadOptions *options);
-
-G_END_DECLS
 
 #endif

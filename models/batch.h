@@ -12,8 +12,6 @@
 #include "core/runtime/session.h"
 #include "models/model.h"
 
-G_BEGIN_DECLS
-
 /** Most inputs that are run at once. */
 #define SL_MAX_BATCH 64
 
@@ -63,7 +61,5 @@ SlStatus sl_batch_session_run (SlBatchSession *batch, SlSession *single, const S
 const char *sl_batch_session_failure (const SlBatchSession *batch);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlBatchSession, sl_batch_session_free)
-
-G_END_DECLS
 
 #endif

@@ -15,8 +15,6 @@
 #include "core/graph/tensor_info.h"
 #include "models/labels.h"
 
-G_BEGIN_DECLS
-
 /** Brightness of letterbox borders where nothing states it: the gray that YOLO models are trained with. */
 #define SL_PAD_VALUE 114
 
@@ -87,7 +85,5 @@ gboolean sl_contract_require_one_input (const SlContract *contract, GError **err
 char *sl_contract_summary (const SlContract *contract);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlContract, sl_contract_unref)
-
-G_END_DECLS
 
 #endif

@@ -16,8 +16,6 @@
 #include "postprocess/topk.h"
 #include "postprocess/values.h"
 
-G_BEGIN_DECLS
-
 /** Parameters that sl_detector_init() reads. */
 #define SL_DETECTOR_PARAMS "iou-threshold", "agnostic"
 
@@ -64,7 +62,5 @@ void sl_detector_finish (SlDetector *self, gboolean suppress, SlResult *result);
 void sl_detector_keep (const SlDetector *self, guint n, SlResult *result);
 /** sl_result_add_keypoints: (nullable): room for @n more, as the keypoints of @detection. */
 SlDetectedPoint *sl_result_add_keypoints (SlResult *result, SlDetection *detection, guint n);
-
-G_END_DECLS
 
 #endif

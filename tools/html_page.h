@@ -5,13 +5,9 @@
 
 #include <glib.h>
 
-G_BEGIN_DECLS
-
 /** sl_html_page_new: (transfer full): a page up to the start of its body. @width: largest width in rem; @css: rules beside the common ones. */
 GString *sl_html_page_new (const char *title, guint width, const char *css);
 /** sl_html_append_text: @text made printable, without anything that a browser takes for more than text. */
 void sl_html_append_text (GString *page, const char *text);
-
-G_END_DECLS
 
 #endif

@@ -10,8 +10,6 @@
 #include "models/contract.h"
 #include "models/model.h"
 
-G_BEGIN_DECLS
-
 /** What a model may ask for; NULL and 0 = not given. */
 typedef struct
 {
@@ -125,7 +123,5 @@ int sl_options_usage (const char *command, const char *format, ...) G_GNUC_PRINT
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (SlLimitOptions, sl_limit_options_clear)
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (SlBackendOptions, sl_backend_options_clear)
-
-G_END_DECLS
 
 #endif

@@ -11,8 +11,6 @@
 #include "core/backends/weight_cache.h"
 #include "core/graph/graph.h"
 
-G_BEGIN_DECLS
-
 /** Most rows of the table. */
 #define SL_MAX_BACKENDS 8
 
@@ -115,7 +113,5 @@ const SlBackend *sl_backends_next (const SlBackend *backend, const SlGraph *grap
 /** sl_backends_heavy: whether @backend has nodes worth more than one thread of its own, which spin between steps. Beside nodes of a row
  *  before it only its layers that no such row supports are: those that could run there and do not are small. */
 gboolean sl_backends_heavy (const SlHost *host, const SlBackend *backend);
-
-G_END_DECLS
 
 #endif

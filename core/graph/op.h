@@ -15,8 +15,6 @@
 #include "core/graph/arena.h"
 #include "core/graph/tensor.h"
 
-G_BEGIN_DECLS
-
 /* Operators of TensorFlow Lite's files: SL_OP_NAME, and sl_op_name, its row in core/ops/. */
 #define SL_TFLITE_OPERATORS(X)                                   \
   X (ADD, add)                                                   \
@@ -495,7 +493,5 @@ const char *sl_op_type_name (SlOpType op);
 const char *sl_op_name (SlOpType op);
 /** sl_op_supported_names: (transfer container): every supported operator, sorted, NULL-terminated. */
 const char **sl_op_supported_names (void);
-
-G_END_DECLS
 
 #endif

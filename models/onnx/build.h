@@ -15,8 +15,6 @@
 #include "core/graph/graph.h"
 #include "models/onnx/parse.h"
 
-G_BEGIN_DECLS
-
 /** More than any dimension; diagonals beyond it are like this one. */
 #define MAX_DIAGONAL (1 << 30)
 /** Most looks at nodes while a file is converted. */
@@ -214,7 +212,5 @@ OnnxValue *onnx_call (Onnx *o, const char *op, OnnxValue *const *inputs, guint n
 /** onnx_op_find: (nullable). */
 const OnnxOp *onnx_op_find (const char *domain, const char *op);
 const OnnxOp *onnx_current (const Onnx *o);
-
-G_END_DECLS
 
 #endif

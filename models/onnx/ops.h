@@ -5,8 +5,6 @@
 
 #include "models/onnx/build.h"
 
-G_BEGIN_DECLS
-
 /* run.c */
 /** onnx_run_inner: runs an inner graph with @inputs; the values of its outputs in @outputs. */
 gboolean onnx_run_inner (Onnx *o, const OnnxGraph *graph, OnnxValue *const *inputs, guint n_inputs, OnnxValue **outputs, guint n_outputs);
@@ -256,7 +254,5 @@ void onnx_non_max_suppression (Onnx *o);
 
 /** onnx_optional: input @i as a tensor; -1 where the node has none. */
 gint32 onnx_optional (Onnx *o, guint i);
-
-G_END_DECLS
 
 #endif

@@ -7,8 +7,6 @@
 
 #include "models/contract.h"
 
-G_BEGIN_DECLS
-
 /** Boxes of the first model that are taken for true, and boxes of the second that are counted. */
 #define SL_AGREEMENT_TRUE 0.3
 #define SL_AGREEMENT_COUNTED 0.05
@@ -30,7 +28,5 @@ const char *sl_agreement_measure (const SlAgreement *agreement);
 gdouble sl_agreement_value (const SlAgreement *agreement);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlAgreement, sl_agreement_free)
-
-G_END_DECLS
 
 #endif

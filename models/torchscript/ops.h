@@ -8,8 +8,6 @@
 
 #include "models/torchscript/program.h"
 
-G_BEGIN_DECLS
-
 /** Most arguments that a row can name. */
 #define TS_MAX_ARGUMENTS 32
 
@@ -110,7 +108,5 @@ TsValue ts_composite (TsProgram *program, const TsCall *call);
 const char *ts_known_function (const TsFunction *function);
 /** ts_promote: the type of an operation on both. */
 TsDtype ts_promote (TsValue a, TsValue b);
-
-G_END_DECLS
 
 #endif

@@ -13,8 +13,6 @@
 #include "models/torchscript/ast.h"
 #include "models/torchscript/value.h"
 
-G_BEGIN_DECLS
-
 /** Most statements and expressions evaluated, and most calls inside each other. */
 #define TS_MAX_STEPS 10000000
 #define TS_MAX_CALLS 200
@@ -110,7 +108,5 @@ TsValue ts_eval (TsProgram *program, const TsExpr *expr);
 
 /** ts_run_op: operator @name, "aten::add". */
 TsValue ts_run_op (TsProgram *program, const char *name, const TsValue *args, const char *const *keywords, guint n);
-
-G_END_DECLS
 
 #endif

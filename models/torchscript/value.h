@@ -14,8 +14,6 @@
 #include "models/onnx/build.h"
 #include "sightline/error.h"
 
-G_BEGIN_DECLS
-
 /** Most elements of one list, tuple or dictionary, and most bytes of a string. */
 #define TS_MAX_ELEMENTS ((gsize) 1 << 20)
 #define TS_MAX_STRING ((gsize) 1 << 24)
@@ -274,7 +272,5 @@ OnnxValue *ts_tensor_value (Onnx *onnx, TsHeap *heap, TsTensor *tensor);
  *  @most elements. */
 const gint64 *ts_tensor_ints (TsHeap *heap, const TsTensor *tensor, gsize most);
 const gdouble *ts_tensor_floats (TsHeap *heap, const TsTensor *tensor, gsize most);
-
-G_END_DECLS
 
 #endif

@@ -10,8 +10,6 @@
 
 #include "postprocess/analyze/regions.h"
 
-G_BEGIN_DECLS
-
 /** Most levels of nested includes. */
 #define SL_DESCRIPTION_MAX_DEPTH 8
 /** Most files of one description, with drop-ins. */
@@ -150,7 +148,5 @@ void sl_http_settings_clear (SlHttpSettings *settings);
 const char *sl_restart_name (SlRestart restart);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlDescription, sl_description_free)
-
-G_END_DECLS
 
 #endif

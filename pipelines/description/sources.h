@@ -7,8 +7,6 @@
 
 #include <glib.h>
 
-G_BEGIN_DECLS
-
 #define SL_PIPELINE_GROUP "pipeline"
 #define SL_INCLUDE_KEY "include"
 
@@ -17,7 +15,5 @@ G_BEGIN_DECLS
 gboolean sl_sources_load (const char *path, GArray *entries, GPtrArray *files, GError **error);
 /** sl_sources_parse: the same of text that stands for the file @path, without drop-ins. */
 gboolean sl_sources_parse (const char *text, gsize length, const char *path, GArray *entries, GPtrArray *files, GError **error);
-
-G_END_DECLS
 
 #endif

@@ -6,12 +6,8 @@
 
 #include <gst/gst.h>
 
-G_BEGIN_DECLS
-
 /** sl_camera_is_away: whether an slcamera of @pipeline is connecting, stalled or reconnecting. It connects again by itself. Until then no
  *  frame is due, and a restarted pipeline would wait for the same camera. */
 gboolean sl_camera_is_away (GstElement *pipeline);
-
-G_END_DECLS
 
 #endif

@@ -9,12 +9,8 @@
 
 #include <gst/gst.h>
 
-G_BEGIN_DECLS
-
 /** sl_pipeline_interrupt: emits the action signal "interrupt" of each element that has it, so that a blocking state change fails at once.
  *  The owner of the pipeline must be setting it to NULL. Any thread. */
 void sl_pipeline_interrupt (GstBin *pipeline);
-
-G_END_DECLS
 
 #endif

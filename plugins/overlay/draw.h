@@ -9,8 +9,6 @@
 #include "plugins/overlay/text_cache.h"
 #include "postprocess/predictions/prediction.h"
 
-G_BEGIN_DECLS
-
 /**
  * SlDrawStyle:
  * @opacity: of masks and heat, 0..1
@@ -31,7 +29,5 @@ void sl_draw_prediction (SlCanvas *canvas, SlTextCache *text, const SlDrawStyle 
 void sl_draw_note (SlCanvas *canvas, SlTextCache *text, const SlDrawStyle *style, const char *note);
 /** sl_draw_colour: 0xRRGGBB of a class, always the same: by number, by name where @label_id is negative. */
 guint32 sl_draw_colour (gint32 label_id, const char *label);
-
-G_END_DECLS
 
 #endif

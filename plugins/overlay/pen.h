@@ -7,8 +7,6 @@
 
 #include "plugins/overlay/draw.h"
 
-G_BEGIN_DECLS
-
 /** @thickness: of lines; @padding: around text; in pixels */
 typedef struct
 {
@@ -21,7 +19,5 @@ typedef struct
 SlPen sl_pen_make (SlCanvas *canvas, SlTextCache *text, const SlDrawStyle *style);
 /** sl_pen_tag: a @word (nullable) and a @number (nullable) on a field of @colour, 0xRRGGBB. */
 void sl_pen_tag (const SlPen *pen, gint x, gint y, const char *word, const char *number, guint32 colour);
-
-G_END_DECLS
 
 #endif

@@ -9,8 +9,6 @@
 #include "plugins/publish/publisher.h"
 #include "pipelines/remote/mqtt.h"
 
-G_BEGIN_DECLS
-
 /** sl_template_expand: (transfer full) (nullable): @template with {host}, {element} and {source} replaced by the machine's name, the element's and
  *  the property's, whose characters that do not fit become '_'; @fits: whether a character may be in them. Another '{', or one of
  *  @refused, is an error, which @bad, in @template, begins with. */
@@ -42,7 +40,5 @@ void sl_label_counts_leave (SlLabelCounts *counts, SlLabelChanged changed, gpoin
 /** sl_label_counts_take_confirmed: (transfer full) (nullable): all labels that are no false alarms, a line each; NULL when these are the same as last
  *  time. A class is one after it was on 5 lines in a row; where objects have ids, with an object that has one. */
 char *sl_label_counts_take_confirmed (SlLabelCounts *counts);
-
-G_END_DECLS
 
 #endif

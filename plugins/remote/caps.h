@@ -9,15 +9,11 @@
 
 #include "models/contract.h"
 
-G_BEGIN_DECLS
-
 /** sl_remote_query_sink_caps: (transfer full): of the sink pad. @srcpad: the source pad, whose peer is asked; @contracts: as
  *  sl_model_caps_transform() has them */
 GstCaps *sl_remote_query_sink_caps (GstPad *srcpad, GstCaps *filter, SlContract *contracts[2]);
 /** sl_remote_choose_output: (transfer full) (nullable): the source pad's caps for what comes in with @caps. NULL with @error set, SL_ERROR_SHAPE: the
  *  element behind takes none. */
 GstCaps *sl_remote_choose_output (GstPad *srcpad, GstCaps *caps, SlContract *contract, GError **error);
-
-G_END_DECLS
 
 #endif

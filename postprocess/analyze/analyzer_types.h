@@ -7,8 +7,6 @@
 #include "postprocess/analyze/counts.h"
 #include "postprocess/analyze/heat.h"
 
-G_BEGIN_DECLS
-
 /* A box of an object. */
 typedef struct
 {
@@ -78,7 +76,5 @@ struct _SlAnalyzer
 
 /** sl_analyzer_update_views: what readers see is what is known at @time, of the analyzer's clock. */
 void sl_analyzer_update_views (SlAnalyzer *analyzer, guint64 time);
-
-G_END_DECLS
 
 #endif

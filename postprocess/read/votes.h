@@ -8,8 +8,6 @@
 
 #include "postprocess/read/reader.h"
 
-G_BEGIN_DECLS
-
 #define SL_VOTES_MOST 8
 
 /** One text: the readers that read it (bits), in how many pictures, and the most lines that agreed in one. */
@@ -37,7 +35,5 @@ gboolean sl_votes_agree (const SlVotes *votes);
 /** sl_votes_choose: sets @code to the text of most readers, then of most lines. It is checked where no other text was read, and two readers
  *  agree, or one did on many lines of two pictures; codes of eight digits take two readers. */
 void sl_votes_choose (const SlVotes *votes, SlReadCode *code);
-
-G_END_DECLS
 
 #endif

@@ -7,15 +7,11 @@
 
 #include <glib.h>
 
-G_BEGIN_DECLS
-
 /** test_spawn: starts @argv, which dies with the test. @output: (nullable): file to which standard output is appended. */
 GPid test_spawn (const char *const *argv, const char *output);
 /** test_kill: sends @with, waits for the end, and sets *@pid to 0; returns the status that waitpid() gave. */
 gint test_kill (GPid *pid, gint with);
 /** test_wait_listening: until somebody listens on @port of 127.0.0.1. */
 void test_wait_listening (guint port);
-
-G_END_DECLS
 
 #endif

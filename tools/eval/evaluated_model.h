@@ -12,8 +12,6 @@
 #include "tools/options.h"
 #include "tools/quantize/pictures.h"
 
-G_BEGIN_DECLS
-
 typedef struct _SlEvaluatedModel SlEvaluatedModel;
 
 /** sl_evaluated_model_new: model @path under @options; boxes from a confidence of @threshold on are counted. Messages start with @path. */
@@ -40,7 +38,5 @@ const SlCellScore *sl_evaluated_model_cells (const SlEvaluatedModel *contender);
 gdouble sl_evaluated_model_ms (SlEvaluatedModel *contender);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlEvaluatedModel, sl_evaluated_model_free)
-
-G_END_DECLS
 
 #endif

@@ -9,8 +9,6 @@
 
 #include <glib.h>
 
-G_BEGIN_DECLS
-
 /** Most objects of a class that count in a picture, the most confident ones: for boxes and masks; for keypoints. */
 #define SL_OBJECT_SCORE_MOST 100
 #define SL_OBJECT_SCORE_MAX_POINTS 20
@@ -73,7 +71,5 @@ void sl_object_score_add (SlObjectScore *score, const SlEvalObject *truth, guint
 GArray *sl_object_score_figures (SlObjectScore *score, SlObjectFigures *mean);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlObjectScore, sl_object_score_free)
-
-G_END_DECLS
 
 #endif

@@ -10,8 +10,6 @@
 #include "tools/fit/sighting.h"
 #include "tools/predict/spawner.h"
 
-G_BEGIN_DECLS
-
 typedef struct _SlTrial SlTrial;
 
 /** sl_trial_new: model @path under @options, whose pixel values need not be known; @frames: (element-type GstSample): the pictures, at least one.
@@ -27,7 +25,5 @@ guint sl_trial_pictures (const SlTrial *trial);
 gboolean sl_trial_run (SlTrial *trial, SlReading *reading, GError **error);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlTrial, sl_trial_free)
-
-G_END_DECLS
 
 #endif

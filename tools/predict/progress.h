@@ -7,8 +7,6 @@
 
 #include <glib.h>
 
-G_BEGIN_DECLS
-
 /** Times in us of g_get_monotonic_time(). */
 typedef struct
 {
@@ -25,7 +23,5 @@ gboolean sl_progress_due (SlProgress *progress);
 void sl_progress_show (SlProgress *progress, const char *name, guint64 position, guint64 duration);
 /** sl_progress_hide: removes the line before something else is printed. */
 void sl_progress_hide (SlProgress *progress);
-
-G_END_DECLS
 
 #endif

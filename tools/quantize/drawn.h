@@ -7,8 +7,6 @@
 
 #include "tools/options.h"
 
-G_BEGIN_DECLS
-
 /** sl_drawn_new: (transfer full): the first frame of the picture @path with the results of the model file @model under @limits, as JPEG in
  *  base64. @folder: for files that are gone again at the end. NULL with @error set, and without when the program was interrupted. It takes
  *  half a minute at most; the process that draws ends before it does. */
@@ -18,7 +16,5 @@ char *sl_drawn_new (const char *model, const SlLimitOptions *limits, const char 
 /** sl_drawn_new_with: the same with @more: (nullable): options, NULL-terminated. */
 char *sl_drawn_new_with (const char *model, const SlLimitOptions *limits, const char *const *more, const char *path, const char *folder,
                          GError **error);
-
-G_END_DECLS
 
 #endif

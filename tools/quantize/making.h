@@ -8,8 +8,6 @@
 
 #include "models/quantize/quantize.h"
 
-G_BEGIN_DECLS
-
 /** @limit, @how: of the texts, once checked. */
 typedef struct
 {
@@ -53,7 +51,5 @@ gboolean sl_making_check_agreement (const SlMakingOptions *making, const SlQuant
 void sl_making_show (const char *what, guint done, guint all);
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (SlMakingOptions, sl_making_options_clear)
-
-G_END_DECLS
 
 #endif

@@ -7,8 +7,6 @@
 
 #include "tools/serve/worker.h"
 
-G_BEGIN_DECLS
-
 typedef struct _SlServeJobs SlServeJobs;
 
 /** Shared by its owner and the connection's thread. The thread may be inside a call when the owner drops its reference. */
@@ -44,7 +42,5 @@ void sl_serve_settle_shares (SlServeWorker *worker);
 /** sl_serve_answer: sends @data as sl_broker_send(). @until: when it is of no use any more */
 gint sl_serve_answer (SlServeWorker *worker, const char *response, const void *correlation, guint16 correlation_size, const void *data,
                       gsize size, gint64 until);
-
-G_END_DECLS
 
 #endif
