@@ -51,6 +51,8 @@ gboolean sl_detector_init (SlDetector *self, const SlDecoderConfig *config, guin
 void sl_detector_limit (SlDetector *self, guint most);
 /** sl_detector_clear: also for a zeroed struct. */
 void sl_detector_clear (SlDetector *self);
+/** sl_detector_close: SlDecoder.close of a state that begins with its SlDetector and owns nothing else. */
+void sl_detector_close (gpointer state);
 void sl_detector_select (SlDetector *self);
 /** sl_detector_add: a box of candidate @origin; one that is not finite or has no area is left out. FALSE then. */
 gboolean sl_detector_add (SlDetector *self, const gfloat corners[4], gfloat confidence, gint32 label_id, guint32 origin);

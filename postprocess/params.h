@@ -41,6 +41,8 @@ guint sl_decoder_elements (const SlTensorInfo *tensor);
 gboolean sl_decoder_is_vector (const SlTensorInfo *tensor);
 /** sl_decoder_find_rows: finds the @skip-th float tensor with @rows rows of @columns numbers, and writes its index to @at. */
 gboolean sl_decoder_find_rows (const SlDecoderConfig *config, guint rows, guint columns, guint skip, guint *at);
+/** sl_decoder_one_class: SlDecoder.classes where there is one. */
+guint sl_decoder_one_class (const SlDecoderConfig *config);
 /** sl_decoder_columns: the last dimension of a tensor with at least two dimensions, else 0. */
 guint sl_decoder_columns (const SlTensorInfo *tensor);
 /** sl_decoder_describe: (transfer full): describes all tensors, such as "float32[1,10,4], float32[1,10]". */
