@@ -26,13 +26,6 @@ typedef struct
   gint32 pad_value;
 } Draft;
 
-/* Where values of one layer come from: "property mean", "FILE: [sightline] mean". */
-typedef struct
-{
-  const char *mean, *std, *colour, *fit, *layout;
-  const char *author;
-} Layer;
-
 static gboolean
 bad_value (GError **error, const char *author, const char *key, const char *expected, const char *got)
 {
@@ -46,14 +39,15 @@ stated (const char *value)
   return value != NULL && value[0] != '\0';
 }
 
+/* A layer is what one author states: "property", or a file. */
 static gboolean
-read_means (const Layer *layer, Draft *draft, GError **error)
+read_means (const SlModelSettings *layer, const char *author, Draft *draft, GError **error)
 {
   if (stated (layer->mean)) {
     draft->n_mean = sl_numbers_parse (layer->mean, draft->mean, 3);
     if (draft->n_mean != 1 && draft->n_mean != 3)
-      return bad_value (error, layer->author, "mean", "1 or 3 finite numbers with ',' between", layer->mean);
-    draft->mean_by = layer->author;
+      return bad_value (error, author, "mean", "1 or 3 finite numbers with ',' between", layer->mean);
+    draft->mean_by = author;
   }
   if (stated (layer->std)) {
     draft->n_std = sl_numbers_parse (layer->std, draft->std, 3);
@@ -61,31 +55,37 @@ read_means (const Layer *layer, Draft *draft, GError **error)
     for (guint i = 0; i < draft->n_std; i++)
       good = good && sl_std_is_valid (draft->std[i]);
     if (!good)
-      return bad_value (error, layer->author, "std", "1 or 3 finite numbers above 0 with ',' between", layer->std);
-    draft->std_by = layer->author;
+      return bad_value (error, author, "std", "1 or 3 finite numbers above 0 with ',' between", layer->std);
+    draft->std_by = author;
   }
   return TRUE;
 }
 
 static gboolean
-apply_layer (const Layer *layer, Draft *draft, GError **error)
+apply_layer (const SlModelSettings *layer, const char *author, Draft *draft, GError **error)
 {
-  if (!read_means (layer, draft, error))
+  if (!read_means (layer, author, draft, error))
     return FALSE;
   if (stated (layer->colour)) {
     if (!sl_colour_from_name (layer->colour, &draft->colour))
-      return bad_value (error, layer->author, "colour", SL_COLOUR_NAMES, layer->colour);
-    draft->colour_by = layer->author;
+      return bad_value (error, author, "colour", SL_COLOUR_NAMES, layer->colour);
+    draft->colour_by = author;
   }
   if (stated (layer->fit)) {
     if (!sl_fit_from_name (layer->fit, &draft->fit))
-      return bad_value (error, layer->author, "fit", SL_FIT_NAMES, layer->fit);
-    draft->fit_by = layer->author;
+      return bad_value (error, author, "fit", SL_FIT_NAMES, layer->fit);
+    draft->fit_by = author;
   }
   if (stated (layer->layout)) {
     if (!sl_layout_from_name (layer->layout, &draft->layout))
-      return bad_value (error, layer->author, "layout", SL_LAYOUT_NAMES, layer->layout);
-    draft->layout_by = layer->author;
+      return bad_value (error, author, "layout", SL_LAYOUT_NAMES, layer->layout);
+    draft->layout_by = author;
+  }
+  if (stated (layer->pad_value)) {
+    gdouble value;
+    if (sl_numbers_parse (layer->pad_value, &value, 1) != 1 || value < 0 || value > 255 || value != floor (value))
+      return bad_value (error, author, "pad-value", "a whole number 0..255", layer->pad_value);
+    draft->pad_value = (gint32) value;
   }
   return TRUE;
 }
@@ -142,17 +142,8 @@ apply_ranges (const SlModelInfo *info, const char *input, Draft *draft, GError *
 static gboolean
 apply_info (const SlModelInfo *info, const char *input, Draft *draft, GError **error)
 {
-  const SlInfoKeys *keys = &info->keys;
-  const Layer layer = {
-    .mean = keys->mean, .std = keys->std, .colour = keys->colour, .fit = keys->fit, .layout = keys->layout, info->path
-  };
-  if (keys->pad_value != NULL) {
-    gdouble value;
-    if (sl_numbers_parse (keys->pad_value, &value, 1) != 1 || value < 0 || value > 255 || value != floor (value))
-      return bad_value (error, info->path, "pad-value", "a whole number 0..255", keys->pad_value);
-    draft->pad_value = (gint32) value;
-  }
-  return apply_layer (&layer, draft, error) && apply_ranges (info, input, draft, error);
+  const SlModelSettings *keys = &info->keys;
+  return apply_layer (keys, info->path, draft, error) && apply_ranges (info, input, draft, error);
 }
 
 /* What @info (nullable) calls the outputs. */
@@ -171,10 +162,9 @@ apply_ids (const SlModelInfo *info, SlContract *contract)
 static gboolean
 apply_overrides (const SlContractOverrides *o, Draft *draft, GError **error)
 {
-  const Layer layer = { .mean = o->mean, .std = o->std, .colour = o->colour, .fit = o->fit, .layout = o->layout, "property" };
   if (stated (o->mean) || stated (o->std))
     draft->n_ranges = 0;
-  return apply_layer (&layer, draft, error);
+  return apply_layer (o, "property", draft, error);
 }
 
 /* Pixels are numbers, and not codes. */
@@ -390,10 +380,10 @@ settle_decoder (SlContract *contract, const SlGraph *graph, const SlModelMetadat
   contract->decoder_by_user = overrides != NULL && decoder != NULL && decoder == overrides->decoder;
   contract->decoder = g_strdup (decoder);
   add_params (contract, metadata->params);
-  if (metadata->info != NULL && g_hash_table_size (metadata->info->keys.params) > 0)
-    add_params (contract, metadata->info->keys.params);
-  if (info != NULL && g_hash_table_size (info->keys.params) > 0)
-    add_params (contract, info->keys.params);
+  if (metadata->info != NULL && g_hash_table_size (metadata->info->params) > 0)
+    add_params (contract, metadata->info->params);
+  if (info != NULL && g_hash_table_size (info->params) > 0)
+    add_params (contract, info->params);
 }
 
 static gboolean

@@ -14,6 +14,7 @@
 #include "core/graph/graph.h"
 #include "core/graph/tensor_info.h"
 #include "models/labels.h"
+#include "models/settings.h"
 
 /** Brightness of letterbox borders where nothing states it: the gray that YOLO models are trained with. */
 #define SL_PAD_VALUE 114
@@ -59,16 +60,8 @@ struct _SlContract
   char *range_hint;              /* (nullable): as in SlModelMetadata */
 };
 
-/**
- * SlContractOverrides: what properties say; zero/NULL members leave the contract alone.
- * @mean, @std: "127.5" or "123.7,116.3,103.5"
- * @colour: "RGB", "BGR" or "GRAY"; @fit: "stretch", "letterbox" or "crop"; @layout: "NHWC" or "NCHW"
- */
-typedef struct
-{
-  const char *labels; /* path */
-  const char *mean, *std, *colour, *fit, *layout, *decoder;
-} SlContractOverrides;
+/** SlContractOverrides: what the user states of the contract. */
+typedef SlModelSettings SlContractOverrides;
 
 SlContract *sl_contract_ref (SlContract *contract);
 void sl_contract_unref (SlContract *contract);

@@ -59,6 +59,8 @@ typedef struct
   guint threads;
 } SlModelLoadOptions;
 
+/** sl_model_load_options: what @settings state, whose texts it borrows. They have passed sl_model_settings_check(). */
+SlModelLoadOptions sl_model_load_options (const SlModelSettings *settings);
 /** sl_model_load_with: sl_model_load() with @options. */
 SlModel *sl_model_load_with (const char *path, const SlContractOverrides *overrides, const SlModelLoadOptions *options, GError **error);
 /** sl_model_probe: whether the file @path begins as a model does that could be loaded; no file, and one of another kind, does not. */

@@ -19,29 +19,6 @@
 #define NEXT_VERSION "1.1" /* adds keys that are not ours */
 #define PARAM_PREFIX "decoder-"
 
-/* Our keys and where their values go. */
-static const struct
-{
-  const char *key;
-  gsize offset;
-} our_keys[] = {
-  { "mean", G_STRUCT_OFFSET (SlInfoKeys, mean) },
-  { "std", G_STRUCT_OFFSET (SlInfoKeys, std) },
-  { "colour", G_STRUCT_OFFSET (SlInfoKeys, colour) },
-  { "fit", G_STRUCT_OFFSET (SlInfoKeys, fit) },
-  { "layout", G_STRUCT_OFFSET (SlInfoKeys, layout) },
-  { "pad-value", G_STRUCT_OFFSET (SlInfoKeys, pad_value) },
-  { "labels", G_STRUCT_OFFSET (SlInfoKeys, labels) },
-  { "decoder", G_STRUCT_OFFSET (SlInfoKeys, decoder) },
-  { "input-shape", G_STRUCT_OFFSET (SlInfoKeys, input_shape) },
-  { "fixed-inputs", G_STRUCT_OFFSET (SlInfoKeys, fixed_inputs) },
-  { "state", G_STRUCT_OFFSET (SlInfoKeys, state) },
-  { "backend", G_STRUCT_OFFSET (SlInfoKeys, backend) },
-  { "provider", G_STRUCT_OFFSET (SlInfoKeys, provider) },
-  { "fallback", G_STRUCT_OFFSET (SlInfoKeys, fallback) },
-  { "precision", G_STRUCT_OFFSET (SlInfoKeys, precision) },
-};
-
 static gboolean
 bad_value (GError **error, const SlModelInfo *info, const char *group, const char *key, const char *expected, const char *got)
 {
@@ -149,23 +126,38 @@ read_tensor (GKeyFile *file, SlModelInfo *info, const char *group, GError **erro
 }
 
 static gboolean
-set_key (SlModelInfo *info, const char *group, char **slot, const char *key, char *value, GError **error)
+set_key (SlModelInfo *info, const char *group, const SlSetting *setting, const char *value, GError **error)
 {
-  if (*slot != NULL) {
-    g_set_error (error, SL_ERROR, SL_ERROR_CONTRACT, "%s: [%s] %s: stated in [" OURS "] too; expected it once", info->path, group, key);
-    g_free (value);
+  if (value == NULL || value[0] == '\0')
+    return bad_value (error, info, group, setting->name, "a value", "");
+  if (setting->kind == SL_SETTING_BOOL && !sl_setting_check (setting, value, NULL)) {
+    g_autofree char *expected = sl_setting_expected (setting);
+    return bad_value (error, info, group, setting->name, expected, value);
+  }
+  if (sl_setting_get (setting, &info->keys) != NULL) {
+    g_set_error (error, SL_ERROR, SL_ERROR_CONTRACT, "%s: [%s] %s: stated in [" OURS "] too; expected it once", info->path, group,
+                 setting->name);
     return FALSE;
   }
-  *slot = value;
+  sl_setting_set (setting, &info->keys, value);
   return TRUE;
 }
 
+/* @setting: (nullable): what the user may state by that name. */
 static gboolean
-unknown_key (const SlModelInfo *info, const char *key, GError **error)
+unknown_key (const SlModelInfo *info, const char *key, const SlSetting *setting, GError **error)
 {
+  guint n;
+  const SlSetting *table = sl_settings_table (&n);
   g_autoptr (GString) known = g_string_new (NULL);
-  for (guint i = 0; i < G_N_ELEMENTS (our_keys); i++)
-    g_string_append_printf (known, "%s, ", our_keys[i].key);
+  if (setting != NULL) {
+    g_set_error (error, SL_ERROR, SL_ERROR_CONTRACT,
+                 "%s: [" OURS "] %s: not taken from a file that comes with a model; expected it as property or option", info->path, key);
+    return FALSE;
+  }
+  for (guint i = 0; i < n; i++)
+    if ((table[i].doors & SL_DOOR_KEY_FILE) != 0)
+      g_string_append_printf (known, "%s, ", table[i].name);
   g_set_error (error, SL_ERROR, SL_ERROR_CONTRACT, "%s: [" OURS "] %s: unknown key; expected one of %s" PARAM_PREFIX "NAME", info->path,
                key, known->str);
   return FALSE;
@@ -174,21 +166,15 @@ unknown_key (const SlModelInfo *info, const char *key, GError **error)
 static gboolean
 read_key (GKeyFile *file, SlModelInfo *info, const char *group, const char *key, gboolean strict, GError **error)
 {
-  for (guint i = 0; i < G_N_ELEMENTS (our_keys); i++) {
-    if (strcmp (key, our_keys[i].key) != 0)
-      continue;
-    char *value = get_text (file, group, key);
-    if (value == NULL || value[0] == '\0') {
-      g_free (value);
-      return bad_value (error, info, group, key, "a value", "");
-    }
-    return set_key (info, group, (char **) G_STRUCT_MEMBER_P (&info->keys, our_keys[i].offset), key, value, error);
-  }
+  const SlSetting *setting = sl_setting_find (key);
+  g_autofree char *value = get_text (file, group, key);
+  if (setting != NULL && (setting->doors & SL_DOOR_KEY_FILE) != 0)
+    return set_key (info, group, setting, value, error);
   if (g_str_has_prefix (key, PARAM_PREFIX)) {
-    g_hash_table_replace (info->keys.params, g_strdup (key + strlen (PARAM_PREFIX)), get_text (file, group, key));
+    g_hash_table_replace (info->params, g_strdup (key + strlen (PARAM_PREFIX)), g_steal_pointer (&value));
     return TRUE;
   }
-  return !strict || unknown_key (info, key, error);
+  return !strict || unknown_key (info, key, setting, error);
 }
 
 static gboolean
@@ -230,9 +216,8 @@ read_groups (GKeyFile *file, SlModelInfo *info, const char *input, GError **erro
       return FALSE;
   }
   if (info->keys.labels != NULL && !g_path_is_absolute (info->keys.labels)) {
-    g_autofree char *dir = g_path_get_dirname (info->path);
-    g_autofree char *relative = g_steal_pointer (&info->keys.labels);
-    info->keys.labels = g_build_filename (dir, relative, NULL);
+    g_autofree char *dir = g_path_get_dirname (info->path), *path = g_build_filename (dir, info->keys.labels, NULL);
+    sl_setting_set (sl_setting_find ("labels"), &info->keys, path);
   }
   return TRUE;
 }
@@ -248,7 +233,7 @@ sl_modelinfo_parse (GBytes *bytes, const char *path, const char *input, GError *
   info->path = g_strdup (path);
   info->tensors = g_array_new (FALSE, TRUE, sizeof (SlInfoTensor));
   g_array_set_clear_func (info->tensors, tensor_clear);
-  info->keys.params = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, g_free);
+  info->params = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, g_free);
   const char *text = g_bytes_get_data (bytes, &length);
   if (length > MAX_BYTES) {
     g_set_error (error, SL_ERROR, SL_ERROR_LIMIT, "%s: %" G_GSIZE_FORMAT " bytes; a modelinfo file has at most %" G_GSIZE_FORMAT, path,
@@ -305,9 +290,8 @@ sl_modelinfo_free (SlModelInfo *info)
 {
   if (info == NULL)
     return;
-  for (guint i = 0; i < G_N_ELEMENTS (our_keys); i++)
-    g_free (*(char **) G_STRUCT_MEMBER_P (&info->keys, our_keys[i].offset));
-  g_hash_table_unref (info->keys.params);
+  sl_model_settings_clear (&info->keys);
+  g_hash_table_unref (info->params);
   g_array_unref (info->tensors);
   g_free (info->path);
   g_free (info);

@@ -15,19 +15,9 @@
  *   id=image                       any text; of an output, what GStreamer's tensor decoders look for
  *   ranges=-1.0,1.0                what bytes 0..255 become in the tensor; one pair, or one a channel with ';' between
  *
- *   [sightline]                    our keys; also taken in the first input's group
- *   mean=127.5  std=127.5          value = (byte - mean) / std; one number or one a channel; instead of ranges
- *   colour=RGB                     RGB, BGR or GRAY
- *   fit=stretch                    stretch, letterbox or crop
- *   layout=NHWC                    NHWC or NCHW
- *   pad-value=114                  0..255
- *   input-shape=1,3,224,224        size of an input that the model leaves open
- *   fixed-inputs=1=style.npy       inputs that are always the same; files relative to this one
- *   state=h0=hn,c0=cn              inputs that get an output of the frame before
- *   backend=onnxruntime            who runs the model; provider=cuda and fallback=true as slinfer has them
- *   precision=bf16                 of layers of floats: float, bf16 or fp16
- *   decoder=ssd                    decoder-NAME=VALUE states its parameter NAME
- *   labels=labels.txt              path, relative to this file
+ *   [sightline]                    our keys: those of models/settings.h that a key file may state; also taken in the first input's group
+ *   mean=127.5                     one key, for example
+ *   decoder-NAME=VALUE             a parameter of the decoder
  */
 #ifndef SL_MODELS_MODELINFO_H
 #define SL_MODELS_MODELINFO_H
@@ -35,6 +25,7 @@
 #include <glib.h>
 
 #include "models/contract.h"
+#include "models/settings.h"
 
 typedef enum
 {
@@ -56,20 +47,14 @@ typedef struct
   gdouble lo[3], hi[3];
 } SlInfoTensor;
 
-/** Our keys; NULL = not stated. Values are text, checked by those who use them. */
-typedef struct
-{
-  char *mean, *std, *colour, *fit, *layout, *pad_value, *decoder, *input_shape, *fixed_inputs, *state, *backend, *provider, *fallback,
-    *precision;
-  char *labels;       /* absolute, or relative to the working directory like the file's own path */
-  GHashTable *params; /* (not nullable): string -> string */
-} SlInfoKeys;
-
+/** @keys: what [sightline] states, as text, checked by those who use it; labels is absolute, or relative to the working directory like the file's
+ *  own path. @params: string -> string: parameters of the decoder. */
 typedef struct
 {
   char *path;
   GArray *tensors; /* of SlInfoTensor */
-  SlInfoKeys keys;
+  SlModelSettings keys;
+  GHashTable *params;
 } SlModelInfo;
 
 /** sl_modelinfo_find_file: (transfer full) (nullable): the key file of the model file @model: its path with .modelinfo behind it, else

@@ -51,6 +51,8 @@ static const struct
   { 0, "\x01HEF", 4, NULL, "a model for Hailo's accelerators (.hef), which runs on these alone; " GIVE_SOURCE },
   { 8, "{", 1, "\"data_offsets\"",
     "weights alone, without a graph (.safetensors); load them into the model in Python, then " EXPORT_TORCH },
+  { 0, "{", 1, "\"modelTopology\"",
+    "a TensorFlow.js model (model.json); convert the Keras model or SavedModel that it was made from, with tf.lite.TFLiteConverter" },
   { 0, "7767517", 7, NULL, "a model of ncnn (.param); " GIVE_SOURCE },
   { 0, "\x47\x6b\x30\x01", 4, NULL, "weights of ncnn (.bin), of which the graph is another file (.param); " GIVE_SOURCE },
   { 0, "\x38\x4b\x0d\x00", 4, NULL, "weights of ncnn (.bin), of which the graph is another file (.param); " GIVE_SOURCE },
@@ -84,6 +86,11 @@ static const struct
   const char *suffix, *what;
 } named[] = {
   { ".mnn", "a model of MNN (.mnn); " GIVE_SOURCE },
+  { ".caffemodel", "weights of Caffe (.caffemodel); convert them to ONNX together with their .prototxt" },
+  { ".prototxt", "the layers of a Caffe model (.prototxt), without weights; convert them to ONNX together with their .caffemodel" },
+  { ".weights", "weights of Darknet (.weights); convert them to ONNX together with their .cfg" },
+  { ".pdmodel", "a PaddlePaddle model (.pdmodel); convert its folder to ONNX with paddle2onnx" },
+  { ".pdiparams", "weights of PaddlePaddle (.pdiparams); convert their folder to ONNX with paddle2onnx" },
   { ".blob", "a model compiled for Intel's Myriad (.blob), which runs on that alone; " GIVE_SOURCE },
 };
 
@@ -113,6 +120,16 @@ is_other_protobuf (GBytes *bytes)
   while (at < 8 && data[at] >= 0x80)
     at++;
   return data[at + 1] == 0x0a;
+}
+
+char *
+sl_reader_endings (void)
+{
+  GString *endings = g_string_new (NULL);
+  for (guint i = 0; i < G_N_ELEMENTS (readers); i++)
+    if (readers[i] != NULL)
+      g_string_append_printf (endings, "%s%s", endings->len > 0 ? ", " : "", readers[i]->endings);
+  return g_string_free (endings, FALSE);
 }
 
 const SlModelReader *

@@ -67,6 +67,7 @@ typedef struct
 /**
  * SlModelReader:
  * @name: "tflite"
+ * @endings: of such files' names, ".pt, .ptl", for help texts
  * @probe: whether @bytes look like this format
  * @read: fills @graph (not yet prepared) and @metadata
  * @names_files: (nullable): whether a model, also one that @read refuses, may need files beside its own; NULL = none does
@@ -74,7 +75,7 @@ typedef struct
  */
 typedef struct
 {
-  const char *name;
+  const char *name, *endings;
   gboolean (*probe) (GBytes *bytes);
   gboolean (*read) (GBytes *bytes, const SlReaderSource *source, SlGraph *graph, SlModelMetadata *metadata, GError **error);
   gboolean (*names_files) (GBytes *bytes);
@@ -85,6 +86,8 @@ extern const SlModelReader sl_reader_tflite, sl_reader_onnx, sl_reader_torchscri
 
 /** sl_reader_find: (nullable): the reader whose format @bytes have. */
 const SlModelReader *sl_reader_find (GBytes *bytes);
+/** sl_reader_endings: (transfer full): the endings of all formats of this build, ", " between. */
+char *sl_reader_endings (void);
 /** sl_reader_contains: whether @text occurs near the start or the end of @bytes: archives name their members there. */
 gboolean sl_reader_contains (GBytes *bytes, const char *text);
 /** sl_reader_describe_unknown: (transfer none) (nullable): what @bytes of @path, which no reader takes, look like, and what to do: "a GGUF model", ... */

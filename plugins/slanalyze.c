@@ -12,13 +12,13 @@
 
 #include "postprocess/analyze/analyzer.h"
 #include "postprocess/analyze/heat.h"
-#include "plugins/describe.h"
+#include "plugins/base/describe.h"
 #include "plugins/meta/analysis_meta.h"
 #include "plugins/meta/class_names.h"
-#include "plugins/meta/object_regions.h"
-#include "plugins/meta/region_predictions.h"
-#include "plugins/properties.h"
-#include "plugins/report.h"
+#include "plugins/meta/regions/choose.h"
+#include "plugins/meta/predictions.h"
+#include "plugins/base/properties.h"
+#include "plugins/base/report.h"
 
 GST_DEBUG_CATEGORY_STATIC (sl_analyze_debug);
 #define GST_CAT_DEFAULT sl_analyze_debug

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "plugins/elements.h"
-#include "plugins/describe.h"
+#include "plugins/base/describe.h"
 
 /* Signature, length of file, two reserved words, offset of pixels; the bytes of all headers up to the height. */
 #define LENGTH_AT 2

@@ -17,11 +17,11 @@
 #include "plugins/camera/encoded.h"
 #include "plugins/camera/feed.h"
 #include "plugins/camera/messages.h"
-#include "plugins/describe.h"
+#include "plugins/base/describe.h"
 #include "plugins/camera/video_meta_guard.h"
-#include "plugins/password.h"
-#include "plugins/properties.h"
-#include "plugins/report.h"
+#include "plugins/base/password.h"
+#include "plugins/base/properties.h"
+#include "plugins/base/report.h"
 
 #define FILE_FRAMES 2
 #define ENCODED "encoded"

@@ -7,9 +7,9 @@
  */
 #include <gst/base/gstbasetransform.h>
 
-#include "plugins/describe.h"
+#include "plugins/base/describe.h"
 #include "plugins/elements.h"
-#include "plugins/exif.h"
+#include "plugins/video/exif.h"
 
 struct _SlExifParse
 {

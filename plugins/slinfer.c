@@ -27,21 +27,22 @@
 #include "sightline/error.h"
 #include "core/runtime/session.h"
 #include "models/model.h"
-#include "plugins/describe.h"
+#include "plugins/base/describe.h"
 #include "plugins/tensor/file_watch.h"
 #include "plugins/tensor/held_inputs.h"
 #include "plugins/tensor/infer_settings.h"
+#include "plugins/tensor/infer_signals.h"
 #include "plugins/meta/frame_meta.h"
 #include "plugins/tensor/model_caps.h"
 #include "plugins/tensor/model_swap.h"
 #include "plugins/tensor/stage_latency.h"
-#include "plugins/properties.h"
-#include "plugins/report.h"
+#include "plugins/base/properties.h"
+#include "plugins/base/report.h"
 #include "plugins/tensor/caps.h"
 #include "plugins/tensor/mapping.h"
 #include "plugins/tensor/buffer_pool.h"
 #include "plugins/tensor/caps_probe.h"
-#include "plugins/video_caps.h"
+#include "plugins/video/caps.h"
 
 GST_DEBUG_CATEGORY_STATIC (sl_infer_debug);
 #define GST_CAT_DEFAULT sl_infer_debug
@@ -79,115 +80,7 @@ static GstStaticPadTemplate src_template =
 static GstStaticPadTemplate input_template =
   GST_STATIC_PAD_TEMPLATE ("input_%u", GST_PAD_SINK, GST_PAD_REQUEST, GST_STATIC_CAPS (SL_TENSOR_TEMPLATE_CAPS));
 
-#define AT(member) G_STRUCT_OFFSET (SlInfer, settings.member)
-
-static const SlProperty properties[] = {
-  { "model", "Model",
-    "Path of the model file (.tflite or .onnx), such as model=ssd.tflite; unset = the finder of codes (QR, barcodes) that comes with Sightline. "
-    "What it does not say about its input and output is read from MODEL.modelinfo beside it. While frames flow, another model is loaded "
-    "beside and takes over between two frames; when it cannot, a warning says why and the old one goes on",
-    SL_PROPERTY_STRING, AT (model), 0, 0, 0, NULL, TRUE },
-  { "labels", "Labels", "Path of a text file with one class name a line; unset = the names in the model file", SL_PROPERTY_STRING,
-    AT (labels), 0, 0, 0, NULL, TRUE },
-  /* Text, because of "auto"; and so that a wrong value is an error with a sentence and not clamped. */
-  { "threads", "Threads",
-    "CPU threads that run the model: 1..64, or auto: as many as run it fastest, found by running it when it is loaded, at most 4; unset = 1",
-    SL_PROPERTY_STRING, AT (threads), 0, 0, 0, NULL, TRUE },
-  { "tensor-limit", "Tensor limit", "Most memory that the model's tensors may take at once, in MiB; a file that needs more is refused",
-    SL_PROPERTY_INT, AT (tensor_limit), 1, SL_MAX_TENSOR_LIMIT, 1024, NULL, TRUE },
-  { "work-limit", "Work limit",
-    "Most multiply-adds that a frame may take, in billions, or as much other work; a file that asks for more is refused (sightline inspect "
-    "shows them)",
-    SL_PROPERTY_INT, AT (work_limit), 1, 1000000, 250, NULL, TRUE },
-  { "input-shape", "Input shape",
-    "Size of an input that the model leaves open, outermost dimension first, such as 1,3,224,224; for several inputs with ';' between; "
-    "unset = what the model says",
-    SL_PROPERTY_STRING, AT (input_shape), 0, 0, 0, NULL, TRUE },
-  { "fixed-inputs", "Fixed inputs",
-    "Inputs that are always the same, INPUT=VALUE with ';' between: an input's number, from 0 on, or name, and a number, a file of NumPy (.npy), or a "
-    "file with the tensor's bytes, such as 1=style.npy; frames are the input that is left; unset = what MODEL.modelinfo says",
-    SL_PROPERTY_STRING, AT (fixed_inputs), 0, 0, 0, NULL, TRUE },
-  { "state", "State",
-    "Inputs that get an output of the frame before, INPUT=OUTPUT with ',' between, each a number, from 0 on, or a name, such as h0=hn,c0=cn; the first "
-    "frame gets zeros, or what fixed-inputs says; none = nothing is carried; unset = what MODEL.modelinfo says, else pairs whose names and sizes leave "
-    "no doubt (sightline inspect shows them)",
-    SL_PROPERTY_STRING, AT (state), 0, 0, 0, NULL, TRUE },
-  { "input-wait", "Input wait",
-    "Seconds that the first frame waits for the first tensor of each pad input_N; from then on the newest tensor of each counts",
-    SL_PROPERTY_INT, AT (input_wait), 0, 3600, 10, NULL, TRUE },
-  { "backend", "Backend",
-    "Who runs the model: sightline; onnxruntime or tflite, the runtimes that vendors of GPUs and NPUs keep, where their library is installed; auto: "
-    "the runtime where it gives the same results faster, measured once and remembered, or runs a model that Sightline refuses; unset = what "
-    "MODEL.modelinfo says, else sightline",
-    SL_PROPERTY_STRING, AT (backend), 0, 0, 0, NULL, TRUE },
-  { "provider", "Provider",
-    "Execution providers of ONNX Runtime, in order of preference with ',' between, such as cuda or tensorrt,cuda; unset = its own on the CPU",
-    SL_PROPERTY_STRING, AT (provider), 0, 0, 0, NULL, TRUE },
-  { "provider-options", "Provider options",
-    "Options of the first provider, or of the delegate, KEY=VALUE with ',' between, such as device_id=0", SL_PROPERTY_STRING,
-    AT (provider_options), 0, 0, 0, NULL, TRUE },
-  { "delegate", "Delegate",
-    "Path of an external delegate of TensorFlow Lite, such as delegate=/usr/lib/libvx_delegate.so; unset = the CPU, or what a "
-    "model was compiled for",
-    SL_PROPERTY_STRING, AT (delegate), 0, 0, 0, NULL, TRUE },
-  { "fallback", "Fallback",
-    "With another backend: Sightline runs the model, with a warning, where the backend is not there, refuses the model, or fails while frames flow; "
-    "else that is an error",
-    SL_PROPERTY_BOOL, AT (fallback), 0, 1, 0, NULL, TRUE },
-  { "batch", "Batch",
-    "Frames that are run at once, of as many streams: slinfer of one process with the same model and settings hand their frames together; 1 = each runs its "
-    "own. For devices that gain by it (sightline bench model --batch)",
-    SL_PROPERTY_INT, AT (batch), 1, SL_MAX_BATCH, 1, NULL, TRUE },
-  { "batch-timeout", "Batch timeout",
-    "Milliseconds for which a frame waits for those of other streams at most; they are added to the latency. A stream that has ended, or brought nothing "
-    "for a second, is not waited for",
-    SL_PROPERTY_INT, AT (batch_timeout), 0, 10000, 10, NULL, TRUE },
-  { "precision", "Precision",
-    "Of the model's layers of floats, where Sightline runs it: float; bf16 or fp16: their weights in 16 bits, faster and smaller where the processor has "
-    "instructions for that, with results that differ (sightline bench model --precision shows by how much); unset = what MODEL.modelinfo says, "
-    "else float",
-    SL_PROPERTY_STRING, AT (precision), 0, 0, 0, NULL, TRUE },
-  { "mean", "Mean",
-    "Overrides the model: real input = (byte - mean) / std, byte in 0..255; one number or one a channel, such as mean=127.5 or "
-    "mean=123.7,116.3,103.5",
-    SL_PROPERTY_STRING, AT (mean), 0, 0, 0, NULL, TRUE },
-  { "std", "Standard deviation",
-    "Overrides the model: real input = (byte - mean) / std; one number above 0 or one a channel, such as std=127.5", SL_PROPERTY_STRING,
-    AT (std), 0, 0, 0, NULL, TRUE },
-  { "colour", "Colour", "Overrides the model: channels of its input and their order", SL_PROPERTY_CHOICE, AT (colour), 0, 0, SL_CHOICE_AUTO,
-    sl_colour_choice_get_type, TRUE },
-  { "fit", "Fit", "Overrides the model: how a frame is fitted into its input", SL_PROPERTY_CHOICE, AT (fit), 0, 0, SL_CHOICE_AUTO,
-    sl_fit_choice_get_type, TRUE },
-  { "layout", "Layout", "Overrides the model: order of its input's dimensions", SL_PROPERTY_CHOICE, AT (layout), 0, 0, SL_CHOICE_AUTO,
-    sl_layout_choice_get_type, TRUE },
-  { "decoder", "Decoder",
-    "Overrides the model: what its outputs mean (labels, ssd, yolo, pose, ... with parameters, such as yolo,preset=v5), for the slpostprocess downstream; unset = what the model "
-    "says, else told by the outputs' shapes",
-    SL_PROPERTY_STRING, AT (decoder), 0, 0, 0, NULL, TRUE },
-  { "black-box", "Black box",
-    "Folder for black boxes: the last inputs and outputs of the model, written on the signal dump, and at the next start when the process "
-    "crashed, for sightline replay; unset = nothing is recorded. While frames flow, a change of this and of the properties below loads the model "
-    "anew and begins another recording",
-    SL_PROPERTY_STRING, AT (black_box), 0, 0, 0, NULL, TRUE },
-  { "black-box-seconds", "Black box seconds", "What a black box holds, in seconds before it is written", SL_PROPERTY_INT,
-    AT (black_box_seconds), 1, 3600, 10, NULL, TRUE },
-  { "black-box-limit", "Black box limit",
-    "Most memory that is recorded, in MiB; of $RUNTIME_DIRECTORY or /dev/shm, where half stays free for others, or of the folder's disk where "
-    "there is next to no room",
-    SL_PROPERTY_INT, AT (black_box_limit), 1, 1024, 256, NULL, TRUE },
-  { "black-box-files", "Black box files", "Black boxes of a model that are kept in the folder, the newest", SL_PROPERTY_INT,
-    AT (black_box_files), 1, 10000, 10, NULL, TRUE },
-};
-
-enum
-{
-  SIGNAL_DUMP,
-  SIGNAL_DUMPED,
-  SIGNAL_RESET_STATE,
-  N_SIGNALS
-};
-
-static guint signals[N_SIGNALS];
+#define AT_SETTINGS G_STRUCT_OFFSET (SlInfer, settings)
 
 typedef enum
 {
@@ -456,7 +349,7 @@ told_of_box (const char *path, guint inferences, const GError *error, gpointer u
 {
   g_autoptr (GObject) self = g_weak_ref_get (user);
   if (self != NULL)
-    g_signal_emit (self, signals[SIGNAL_DUMPED], 0, path, inferences, error != NULL ? error->message : NULL);
+    sl_infer_signals_dumped (self, path, inferences, error);
 }
 
 /* A reference keeps the element alive until it has reported the black box, also when the pipeline is stopped or freed before. */
@@ -692,7 +585,7 @@ loaded_beside (gpointer user, const GError *error)
     return;
   }
   GST_OBJECT_LOCK (self);
-  g_autofree char *kept = g_strdup (self->active.model);
+  g_autofree char *kept = g_strdup (self->active.model.model);
   if (!self->stale)
     sl_infer_settings_copy (&self->active, &self->settings);
   GST_OBJECT_UNLOCK (self);
@@ -824,7 +717,8 @@ static void
 sl_infer_set_property (GObject *object, guint id, const GValue *value, GParamSpec *pspec)
 {
   GST_OBJECT_LOCK (object);
-  sl_property_set (object, &properties[id - 1], value);
+  guint n;
+  sl_property_set (object, &sl_infer_settings_properties (AT_SETTINGS, &n)[id - 1], value);
   ((SlInfer *) object)->stale = TRUE;
   GST_OBJECT_UNLOCK (object);
 }
@@ -837,9 +731,8 @@ sl_infer_finalize (GObject *object)
   sl_model_swap_stop (self->swap);
   sl_model_swap_free (self->swap);
   sl_infer_settings_clear (&self->active);
-  g_clear_pointer (&self->settings.handed_inputs, g_free);
+  sl_infer_settings_clear (&self->settings);
   sl_held_inputs_free (self->held);
-  sl_properties_clear (object, properties, G_N_ELEMENTS (properties));
   G_OBJECT_CLASS (sl_infer_parent_class)->finalize (object);
 }
 
@@ -849,43 +742,14 @@ sl_infer_class_init (SlInferClass *klass)
   GObjectClass *object_class = G_OBJECT_CLASS (klass);
   GstElementClass *element_class = GST_ELEMENT_CLASS (klass);
   GstBaseTransformClass *base_class = GST_BASE_TRANSFORM_CLASS (klass);
+  guint n;
+  const SlProperty *properties = sl_infer_settings_properties (AT_SETTINGS, &n);
   GST_DEBUG_CATEGORY_INIT (sl_infer_debug, "slinfer", 0, "runs a model");
   object_class->dispatch_properties_changed = sl_infer_dispatch_properties_changed;
   object_class->finalize = sl_infer_finalize;
-  sl_properties_install (object_class, properties, G_N_ELEMENTS (properties));
+  sl_properties_install (object_class, properties, n);
   object_class->set_property = sl_infer_set_property;
-  /**
-   * SlInfer::dump:
-   * @reason: (nullable): a sentence that the file carries
-   *
-   * Writes the current recording to a black box file. A thread of its own does it, which continues when the element stops. When the program
-   * ends before dumped is emitted, the writing ends, too. The next program that records to the folder completes the file.
-   *
-   * Returns: (transfer full) (nullable): the path of the new file. NULL without black-box, before the first inference, or while several
-   *   files are being written
-   */
-  signals[SIGNAL_DUMP] =
-    g_signal_new_class_handler ("dump", G_TYPE_FROM_CLASS (klass), (GSignalFlags) (G_SIGNAL_RUN_LAST | G_SIGNAL_ACTION),
-                                G_CALLBACK (sl_infer_dump), NULL, NULL, NULL, G_TYPE_STRING, 1, G_TYPE_STRING);
-  /**
-   * SlInfer::dumped:
-   * @path: of the black box
-   * @inferences: how many it holds
-   * @message: (nullable): why it could not be written; NULL = it is there, whole
-   *
-   * In the thread that wrote it, after dump, and for what a process left that is no more. The handler may stop the pipeline. It may be called
-   * after the element has stopped.
-   */
-  signals[SIGNAL_DUMPED] = g_signal_new ("dumped", G_TYPE_FROM_CLASS (klass), G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL, G_TYPE_NONE, 3,
-                                         G_TYPE_STRING, G_TYPE_UINT, G_TYPE_STRING);
-  /**
-   * SlInfer::reset-state:
-   *
-   * Has a model that carries state from frame to frame begin anew with the next frame, as after a seek. Any thread.
-   */
-  signals[SIGNAL_RESET_STATE] =
-    g_signal_new_class_handler ("reset-state", G_TYPE_FROM_CLASS (klass), (GSignalFlags) (G_SIGNAL_RUN_LAST | G_SIGNAL_ACTION),
-                                G_CALLBACK (sl_infer_reset_state), NULL, NULL, NULL, G_TYPE_NONE, 0);
+  sl_infer_signals_add (G_TYPE_FROM_CLASS (klass), G_CALLBACK (sl_infer_dump), G_CALLBACK (sl_infer_reset_state));
   gst_element_class_add_static_pad_template (element_class, &input_template);
   gst_element_class_add_static_pad_template (element_class, &sink_template);
   gst_element_class_add_static_pad_template (element_class, &src_template);
@@ -917,7 +781,9 @@ sl_infer_class_init (SlInferClass *klass)
 static void
 sl_infer_init (SlInfer *self)
 {
-  sl_properties_init (self, properties, G_N_ELEMENTS (properties));
+  guint n;
+  const SlProperty *properties = sl_infer_settings_properties (AT_SETTINGS, &n);
+  sl_properties_init (self, properties, n);
   self->held = sl_held_inputs_new (GST_ELEMENT (self));
   self->swap = sl_model_swap_new (load_beside, loaded_beside, self);
 }

@@ -7,7 +7,7 @@
  * sees the input buffer while it is alive, so that the meta can reference it. Never in place, never passthrough. A frame gives
  * one tensor, or with objects=true one for each region on it, in one buffer list, so that a queue that drops what is old drops all
  * of a frame or nothing; a frame that gives none travels on in an empty buffer, so that order is kept.
- * Invariant: a normalizer exists exactly while caps are accepted.
+ * Invariant: the maker of tensors is open exactly while caps are accepted.
  */
 #include "plugins/elements.h"
 
@@ -19,26 +19,24 @@
 #include "core/base/thread_count.h"
 #include "sightline/error.h"
 #include "plugins/camera/intact.h"
-#include "plugins/describe.h"
-#include "plugins/dmabuf.h"
-#include "plugins/meta/followed.h"
+#include "plugins/base/describe.h"
+#include "plugins/video/dmabuf.h"
+#include "plugins/meta/landmark_event.h"
 #include "plugins/meta/frame_meta.h"
 #include "plugins/tensor/normalize_spec.h"
-#include "plugins/meta/object_regions.h"
-#include "plugins/meta/region_predictions.h"
-#include "plugins/properties.h"
-#include "plugins/report.h"
-#include "plugins/tensor/slicer.h"
+#include "plugins/base/properties.h"
+#include "plugins/base/report.h"
+#include "plugins/tensor/frame_parts.h"
+#include "plugins/tensor/maker.h"
 #include "plugins/tensor/caps.h"
 #include "plugins/tensor/buffer_pool.h"
 #include "plugins/tensor/caps_probe.h"
-#include "plugins/tiles.h"
-#include "plugins/video_caps.h"
-#include "plugins/video_frame.h"
-#include "plugins/video_input.h"
-#include "plugins/video_part.h"
+#include "plugins/video/tiles.h"
+#include "plugins/video/caps.h"
+#include "plugins/video/frame.h"
+#include "plugins/video/input.h"
+#include "plugins/video/part.h"
 #include "postprocess/result.h"
-#include "preprocess/warp.h"
 
 GST_DEBUG_CATEGORY_STATIC (sl_normalize_debug);
 #define GST_CAT_DEFAULT sl_normalize_debug
@@ -60,39 +58,20 @@ typedef struct
   GstBaseTransform parent;
   SlNormalizeSettings settings; /* object lock */
   gint interval;                /* object lock */
-  gboolean objects;             /* object lock */
-  char *object_class;           /* object lock */
-  char *object_alignment;       /* object lock */
-  gboolean follows;             /* object lock */
-  GArray *followed;             /* object lock: of SlFollowed: of the last frame that landmarks came of */
-  gint max_objects;             /* object lock */
-  char *tiles;                  /* object lock */
+  SlFrameParts parts;           /* object lock: its settings */
   gint corrupted;               /* object lock */
   guint64 damaged, told;        /* object lock: corrupted frames that were dropped; as the last warning said */
   gint64 told_at;               /* of that warning, monotonic us */
   guint spoiled;                /* of sl_intact_is_whole() */
-  guint columns, rows;          /* of tiles */
   GstVideoInfo video;
   SlImageInfo image; /* of video */
   GstVideoOrientationMethod tagged;
   GstCaps *caps; /* of the frames, as they are once mapped */
   SlTensorInfo tensor;
-  SlNormalizer *normalizer;
-  SlSlicer *slicer; /* (nullable): with more than one thread, of @normalizer or, with @slices_objects, of @of_objects */
-  gboolean slices_objects;
-  SlNormalizer *of_objects; /* (nullable): of the object before, whose memory the next one takes */
-  SlWarp *of_turned;        /* (nullable): of objects that are turned */
+  SlTensorMaker maker;
   SlNormalizeSpec spec;
-  gboolean following; /* @follows, of the frame at hand */
-  gboolean aligns;    /* objects are looked at as @alignment says */
-  SlAlignment alignment;
-  SlRegionPoints points;
   gboolean refused;
-  guint waited;   /* frames since the last one that became a tensor */
-  GArray *chosen; /* of SlObjectRegion: of the frame at hand */
-  char *split;    /* (nullable): object_class when @classes were made of it */
-  GStrv classes;
-  SlPredictionReader reader; /* for objects without a region */
+  guint waited; /* frames since the last one that became a tensor */
 } SlNormalize;
 
 typedef GstBaseTransformClass SlNormalizeClass;
@@ -164,29 +143,29 @@ static const SlProperty properties[] = {
   { "objects", "Objects",
     "Make a tensor of each region of interest on the frame (found by a model or anything else upstream) in place of one of the whole "
     "frame; slpostprocess puts what the model says of a region under that region",
-    SL_PROPERTY_BOOL, G_STRUCT_OFFSET (SlNormalize, objects), 0, 0, FALSE },
+    SL_PROPERTY_BOOL, G_STRUCT_OFFSET (SlNormalize, parts.objects), 0, 0, FALSE },
   { "object-class", "Object classes",
     "Where regions of interest are looked at: labels of those that are, separated by commas, such as face,person; unset = all",
-    SL_PROPERTY_STRING, G_STRUCT_OFFSET (SlNormalize, object_class) },
+    SL_PROPERTY_STRING, G_STRUCT_OFFSET (SlNormalize, parts.object_class) },
   { "object-alignment", "Object alignment",
     "Where regions of interest are looked at: how each is turned upright by its keypoints and how much around it is looked at: face, hand or "
     "person, as MediaPipe's landmark models want what its detectors find, or box, or a direction from one keypoint to another such as "
     "from=right_eye,to=left_eye,angle=0,scale=1.5; angle is what the direction becomes, 90 = up; scale is the side of the square looked at by the "
     "longer side of the box; shift-x and shift-y move it by the box's sides; unset = the box as it is",
-    SL_PROPERTY_STRING, G_STRUCT_OFFSET (SlNormalize, object_alignment) },
+    SL_PROPERTY_STRING, G_STRUCT_OFFSET (SlNormalize, parts.object_alignment) },
   { "follow-landmarks", "Follow landmarks",
     "With object-alignment, and a model that gives MediaPipe's landmarks: look where landmarks were in the frame before, too, whether or not "
     "objects were found in this one, so that the detector may have a long inference-interval; an object is followed until the model says that "
     "there is none",
-    SL_PROPERTY_BOOL, G_STRUCT_OFFSET (SlNormalize, follows), 0, 0, FALSE },
+    SL_PROPERTY_BOOL, G_STRUCT_OFFSET (SlNormalize, parts.follows), 0, 0, FALSE },
   { "max-objects", "Most objects",
     "Where regions of interest are looked at: most of one frame, in the order in which they were found; tensors of all of them are in memory "
     "at once",
-    SL_PROPERTY_INT, G_STRUCT_OFFSET (SlNormalize, max_objects), 1, SL_MAX_RESULTS, 16, NULL, TRUE },
+    SL_PROPERTY_INT, G_STRUCT_OFFSET (SlNormalize, parts.max_objects), 1, SL_MAX_RESULTS, 16, NULL, TRUE },
   { "tiles", "Tiles",
     "Make a tensor of each of COLUMNSxROWS overlapping tiles of the frame, and one of the whole, such as tiles=2x2, for objects that are small "
     "on the frame; slpostprocess merges what the model finds. 2x2 takes five times the model's time; unset = the whole frame alone",
-    SL_PROPERTY_STRING, G_STRUCT_OFFSET (SlNormalize, tiles) },
+    SL_PROPERTY_STRING, G_STRUCT_OFFSET (SlNormalize, parts.tiles) },
   { "corrupted", "Corrupted frames",
     "What becomes of damaged frames: those that their decoder flags as corrupted (GST_BUFFER_FLAG_CORRUPTED), such as gray ones before the first key "
     "frame of a stream, and those that a decoder upstream makes between a gap in its data and the next key frame",
@@ -198,17 +177,9 @@ enum
   PROP_DAMAGED = G_N_ELEMENTS (properties) + 1,
 };
 
-/* What makes a tensor: one of these. */
-typedef struct
-{
-  SlNormalizer *normalizer;
-  SlSlicer *slicer; /* (nullable): does it for @normalizer */
-  SlWarp *warp;     /* (nullable): in place of both */
-} Maker;
-
 /* What fails is said. */
 static GstFlowReturn
-convert (SlNormalize *self, const Maker *maker, GstBuffer *in, GstBuffer *out)
+convert (SlNormalize *self, GstBuffer *in, GstBuffer *out)
 {
   GstVideoFrame frame;
   GstMapInfo map;
@@ -217,12 +188,8 @@ convert (SlNormalize *self, const Maker *maker, GstBuffer *in, GstBuffer *out)
   if (!sl_video_input_map (&frame, &image, &self->video, in, &error))
     return sl_element_refuse_frame (GST_ELEMENT (self), error);
   const gboolean mapped = gst_buffer_map (out, &map, GST_MAP_WRITE), fits = mapped && map.size == self->tensor.bytes;
-  if (fits && maker->warp != NULL)
-    sl_warp_run (maker->warp, &image, map.data);
-  else if (fits && maker->slicer != NULL)
-    sl_slicer_run (maker->slicer, &image, map.data);
-  else if (fits)
-    sl_normalizer_run (maker->normalizer, &image, map.data);
+  if (fits)
+    sl_tensor_maker_run (&self->maker, &image, map.data);
   if (mapped)
     gst_buffer_unmap (out, &map);
   gst_video_frame_unmap (&frame);
@@ -249,41 +216,23 @@ attach_frame (SlNormalize *self, GstBuffer *out, GstBuffer *frame, SlFrameConten
   return meta;
 }
 
-/* Sets @maker to make the tensor of @region. */
+/* @region: (nullable): the part of the frame that tensors are made of from now on */
 static gboolean
-choose_maker (SlNormalize *self, const SlObjectRegion *region, Maker *maker)
+choose_part (SlNormalize *self, const SlObjectRegion *region)
 {
-  SlNormalizeSpec spec = self->spec;
-  SlNormalizeStatus made;
-  *maker = (Maker){ 0 };
-  if (region->turned.width > 0) {
-    if (self->of_turned == NULL)
-      self->of_turned = sl_warp_new ();
-    made = self->of_turned != NULL ? sl_warp_set (self->of_turned, &self->image, &spec, &region->turned) : SL_NORMALIZE_NO_MEMORY;
-    maker->warp = self->of_turned;
-  } else {
-    spec.crop = region->part;
-    made = self->of_objects != NULL ? sl_normalizer_set (self->of_objects, &self->image, &spec)
-                                    : sl_normalizer_new (&self->of_objects, &self->image, &spec);
-    maker->normalizer = self->of_objects;
+  if (!sl_tensor_maker_is_open (&self->maker))
+    return FALSE; /* said when it was turned */
+  if (region == NULL) {
+    sl_tensor_maker_choose_whole (&self->maker);
+    return TRUE;
   }
-  if (made != SL_NORMALIZE_OK)
+  const SlNormalizeStatus status = sl_tensor_maker_choose (&self->maker, &region->part, &region->turned);
+  if (status != SL_NORMALIZE_OK)
     GST_ELEMENT_ERROR (self, RESOURCE, FAILED,
-                       ("an object of %dx%d pixels to a tensor of %dx%d: %s", region->part.width, region->part.height, spec.width,
-                        spec.height, sl_normalize_status_text (made)),
+                       ("an object of %dx%d pixels to a tensor of %dx%d: %s", region->part.width, region->part.height, self->spec.width,
+                        self->spec.height, sl_normalize_status_text (status)),
                        (NULL));
-  return made == SL_NORMALIZE_OK;
-}
-
-/* Threads for @maker, where there are any. @region: (nullable): what it was just set to */
-static void
-choose_slicer (SlNormalize *self, const SlObjectRegion *region, Maker *maker)
-{
-  if (self->slicer == NULL || maker->normalizer == NULL)
-    return;
-  const gboolean ready = (region == NULL && !self->slices_objects) || sl_slicer_set (self->slicer, maker->normalizer);
-  self->slices_objects = region != NULL || !ready;
-  maker->slicer = ready ? self->slicer : NULL;
+  return status == SL_NORMALIZE_OK;
 }
 
 /* @region: (nullable): the part of the frame that @out shows */
@@ -291,17 +240,15 @@ static GstFlowReturn
 fill_tensor (SlNormalize *self, const SlObjectRegion *region, SlFrameContent content, GstBuffer *in, GstBuffer *out)
 {
   const gint64 started = g_get_monotonic_time ();
-  Maker maker = { .normalizer = self->normalizer };
-  if (self->normalizer == NULL || (region != NULL && !choose_maker (self, region, &maker)))
-    return GST_FLOW_ERROR; /* said when it was turned, or just now */
-  choose_slicer (self, region, &maker);
-  const GstFlowReturn flow = convert (self, &maker, in, out);
-  const SlAffine affine = maker.warp != NULL ? *sl_warp_map (maker.warp) : *sl_normalizer_map (maker.normalizer);
+  if (!choose_part (self, region))
+    return GST_FLOW_ERROR;
+  const GstFlowReturn flow = convert (self, in, out);
+  const SlAffine affine = *sl_tensor_maker_map (&self->maker);
   if (flow != GST_FLOW_OK)
     return flow;
   SlFrameMeta *meta = attach_frame (self, out, in, content, started);
   meta->affine = affine;
-  meta->follows = region != NULL && region->turned.width > 0 && self->following;
+  meta->follows = region != NULL && region->turned.width > 0 && self->parts.following;
   meta->tensor_width = self->spec.width;
   meta->tensor_height = self->spec.height;
   meta->region = region != NULL ? region->index : 0;
@@ -346,65 +293,22 @@ static SlFrameContent
 skipped_content (SlNormalize *self)
 {
   GST_OBJECT_LOCK (self);
-  const gboolean objects = self->objects;
+  const gboolean objects = self->parts.objects;
   GST_OBJECT_UNLOCK (self);
   return objects ? SL_FRAME_SKIPPED_OBJECTS : SL_FRAME_SKIPPED;
 }
 
-/* Whether tensors are made of regions; @chosen gets those of *@frame, which then has a region for each object. */
-static gboolean
-choose_objects (SlNormalize *self, GstBuffer **frame)
-{
-  GST_OBJECT_LOCK (self);
-  const gboolean objects = self->objects;
-  if (g_strcmp0 (self->split, self->object_class) != 0) {
-    g_free (self->split);
-    g_strfreev (self->classes);
-    self->split = g_strdup (self->object_class);
-    self->classes = self->split != NULL ? g_strsplit (self->split, ",", -1) : NULL;
-  }
-  const guint most = (guint) self->max_objects;
-  self->following = self->follows && self->aligns;
-  g_autoptr (GArray) followed = self->following ? g_array_copy (self->followed) : NULL;
-  GST_OBJECT_UNLOCK (self);
-  if (!objects)
-    return FALSE;
-  sl_prediction_reader_adopt (&self->reader, frame, GST_VIDEO_INFO_WIDTH (&self->video), GST_VIDEO_INFO_HEIGHT (&self->video));
-  sl_object_regions_choose (*frame, &self->video, (const char *const *) self->classes, most, self->chosen);
-  if (self->aligns)
-    sl_object_regions_align (*frame, &self->video, &self->alignment, (double) self->spec.width / self->spec.height, &self->points,
-                             self->chosen);
-  if (followed != NULL)
-    sl_followed_choose (followed, frame, &self->video, most, self->chosen);
-  return TRUE;
-}
-
-/* Whether tensors are made of tiles; they are then chosen, and behind them the whole part that is looked at. */
-static gboolean
-choose_tiles (SlNormalize *self)
-{
-  const guint n = self->columns * self->rows;
-  if (n == 1)
-    return FALSE;
-  g_array_set_size (self->chosen, 0);
-  for (guint i = 0; i <= n; i++) {
-    const SlObjectRegion tile = { i, i < n ? sl_tiles_place (&self->spec.crop, self->columns, self->rows, i) : self->spec.crop };
-    g_array_append_val (self->chosen, tile);
-  }
-  return TRUE;
-}
-
-/* Adds the tensor of the @i-th chosen region of @frame to @tensors. */
+/* Adds the tensor of the @i-th chosen part of @frame to @tensors. */
 static GstFlowReturn
-add_region (SlNormalize *self, GstBuffer *frame, guint i, gboolean tiles, GstBufferList *tensors)
+add_part (SlNormalize *self, GstBuffer *frame, guint i, gboolean tiles, GstBufferList *tensors)
 {
   GstBaseTransform *base = GST_BASE_TRANSFORM (self);
-  const gboolean last = i + 1 == self->chosen->len;
+  const gboolean last = i + 1 == self->parts.chosen->len;
   const SlFrameContent content = tiles ? (last ? SL_FRAME_AFTER_TILES : SL_FRAME_TILE) : last ? SL_FRAME_LAST_OBJECT : SL_FRAME_OBJECT;
   GstBuffer *out = NULL;
   GstFlowReturn flow = GST_BASE_TRANSFORM_GET_CLASS (base)->prepare_output_buffer (base, frame, &out);
   if (flow == GST_FLOW_OK)
-    flow = fill_tensor (self, &g_array_index (self->chosen, SlObjectRegion, i), content, frame, out);
+    flow = fill_tensor (self, &g_array_index (self->parts.chosen, SlObjectRegion, i), content, frame, out);
   if (flow == GST_FLOW_OK)
     gst_buffer_list_insert (tensors, -1, out);
   else
@@ -412,14 +316,14 @@ add_region (SlNormalize *self, GstBuffer *frame, guint i, gboolean tiles, GstBuf
   return flow;
 }
 
-/* Takes @frame, which has a chosen region. */
+/* Takes @frame, of which a part is chosen. */
 static GstFlowReturn
-push_regions (SlNormalize *self, GstBuffer *frame, gboolean tiles)
+push_parts (SlNormalize *self, GstBuffer *frame, gboolean tiles)
 {
-  GstBufferList *tensors = gst_buffer_list_new_sized (self->chosen->len);
+  GstBufferList *tensors = gst_buffer_list_new_sized (self->parts.chosen->len);
   GstFlowReturn flow = GST_FLOW_OK;
-  for (guint i = 0; flow == GST_FLOW_OK && i < self->chosen->len; i++)
-    flow = add_region (self, frame, i, tiles, tensors);
+  for (guint i = 0; flow == GST_FLOW_OK && i < self->parts.chosen->len; i++)
+    flow = add_part (self, frame, i, tiles, tensors);
   gst_buffer_unref (frame);
   if (flow == GST_FLOW_OK)
     return gst_pad_push_list (GST_BASE_TRANSFORM_SRC_PAD (self), tensors);
@@ -475,13 +379,13 @@ sl_normalize_generate_output (GstBaseTransform *base, GstBuffer **out)
     *out = pass_frame (self, g_steal_pointer (&base->queued_buf), skipped_content (self));
     return GST_FLOW_OK;
   }
-  if (choose_tiles (self))
-    return push_regions (self, g_steal_pointer (&base->queued_buf), TRUE);
-  if (!choose_objects (self, &base->queued_buf))
+  const SlFramePartsKind kind = sl_frame_parts_choose (&self->parts, base, &base->queued_buf, &self->video, &self->spec.crop,
+                                                       (double) self->spec.width / self->spec.height);
+  if (kind == SL_FRAME_PARTS_NONE)
     return GST_BASE_TRANSFORM_CLASS (sl_normalize_parent_class)->generate_output (base, out);
   GstBuffer *frame = g_steal_pointer (&base->queued_buf);
-  if (self->chosen->len > 0)
-    return push_regions (self, frame, FALSE);
+  if (self->parts.chosen->len > 0)
+    return push_parts (self, frame, kind == SL_FRAME_PARTS_TILES);
   *out = pass_frame (self, frame, SL_FRAME_NO_OBJECTS);
   return GST_FLOW_OK;
 }
@@ -610,47 +514,18 @@ read_video (SlNormalize *self, GstCaps *caps, GstVideoInfo *video, SlImageInfo *
   return FALSE;
 }
 
-static void
-drop_normalizer (SlNormalize *self)
-{
-  g_clear_pointer (&self->slicer, sl_slicer_free);
-  g_clear_pointer (&self->normalizer, sl_normalizer_free);
-  g_clear_pointer (&self->of_objects, sl_normalizer_free);
-  g_clear_pointer (&self->of_turned, sl_warp_free);
-}
-
 /* By image and spec. */
 static gboolean
-make_normalizer (SlNormalize *self, GError **error)
+open_maker (SlNormalize *self, GError **error)
 {
-  const SlImageInfo *image = &self->image;
-  drop_normalizer (self);
-  SlNormalizeStatus status = sl_normalizer_new (&self->normalizer, image, &self->spec);
-  if (status != SL_NORMALIZE_OK) {
-    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "frames of %dx%d to a tensor of %dx%d: %s", image->width, image->height,
-                 self->spec.width, self->spec.height, sl_normalize_status_text (status));
-    return FALSE;
-  }
   GST_OBJECT_LOCK (self);
   const guint threads = sl_threads_resolve ((guint) self->settings.threads);
   GST_OBJECT_UNLOCK (self);
-  if (threads > 1)
-    self->slicer = sl_slicer_new (self->normalizer, threads);
-  self->slices_objects = FALSE;
-  return TRUE;
-}
-
-/* With the object lock. */
-static gboolean
-read_tiles (SlNormalize *self, GError **error)
-{
-  if (!sl_tiles_parse (self->tiles, &self->columns, &self->rows, error))
-    return FALSE;
-  if (self->columns * self->rows == 1 || !self->objects)
-    return TRUE;
-  g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
-               "tiles=%s and objects=true: expected one of them, tiles of the frame or its objects: unset the other", self->tiles);
-  return FALSE;
+  const SlNormalizeStatus status = sl_tensor_maker_open (&self->maker, &self->image, &self->spec, threads);
+  if (status != SL_NORMALIZE_OK)
+    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "frames of %dx%d to a tensor of %dx%d: %s", self->image.width, self->image.height,
+                 self->spec.width, self->spec.height, sl_normalize_status_text (status));
+  return status == SL_NORMALIZE_OK;
 }
 
 static gboolean
@@ -667,18 +542,18 @@ configure (SlNormalize *self, GstCaps *incaps, GstCaps *outcaps, GError **error)
                   && sl_normalize_spec_choose (&self->settings, sl_tensor_caps_contract (outcaps), tensors, n, &self->spec, error)
                   && sl_video_part_crop (&self->settings.crop, self->image.width, self->image.height, "", &self->spec.crop, error);
   self->spec.orientation = orientation (self);
-  good = good && read_tiles (self, error);
+  good = good && sl_frame_parts_divide (&self->parts, error);
   GST_OBJECT_UNLOCK (self);
   self->tensor = tensors[0];
   self->tensor.name = NULL;
   sl_tensor_infos_clear (tensors, n);
-  return good && make_normalizer (self, error);
+  return good && open_maker (self, error);
 }
 
 static void
 unconfigure (SlNormalize *self)
 {
-  drop_normalizer (self);
+  sl_tensor_maker_close (&self->maker);
   gst_clear_caps (&self->caps);
 }
 
@@ -707,19 +582,11 @@ follow_orientation (SlNormalize *self, GstVideoOrientationMethod tagged)
   self->tagged = tagged;
   const SlOrientation turned = orientation (self);
   GST_OBJECT_UNLOCK (self);
-  if (self->normalizer == NULL || self->spec.orientation == turned)
+  if (!sl_tensor_maker_is_open (&self->maker) || self->spec.orientation == turned)
     return;
   self->spec.orientation = turned;
-  if (!make_normalizer (self, &error))
+  if (!open_maker (self, &error))
     sl_element_report (GST_ELEMENT (self), error);
-}
-
-static void
-forget_followed (SlNormalize *self)
-{
-  GST_OBJECT_LOCK (self);
-  g_array_set_size (self->followed, 0);
-  GST_OBJECT_UNLOCK (self);
 }
 
 static gboolean
@@ -728,7 +595,7 @@ sl_normalize_sink_event (GstBaseTransform *base, GstEvent *event)
   SlNormalize *self = (SlNormalize *) base;
   GstVideoOrientationMethod method;
   if (GST_EVENT_TYPE (event) == GST_EVENT_STREAM_START || GST_EVENT_TYPE (event) == GST_EVENT_FLUSH_STOP)
-    forget_followed (self);
+    sl_frame_parts_forget (&self->parts, self);
   if (GST_EVENT_TYPE (event) == GST_EVENT_STREAM_START) {
     follow_orientation (self, GST_VIDEO_ORIENTATION_IDENTITY);
   } else if (GST_EVENT_TYPE (event) == GST_EVENT_TAG) {
@@ -777,7 +644,7 @@ sl_normalize_src_event (GstBaseTransform *base, GstEvent *event)
 {
   SlNormalize *self = (SlNormalize *) base;
   GST_OBJECT_LOCK (self);
-  const gboolean landmarks = self->follows && sl_followed_receive (event, self->followed);
+  const gboolean landmarks = self->parts.follows && sl_followed_receive (event, self->parts.followed);
   GST_OBJECT_UNLOCK (self);
   if (!landmarks && GST_EVENT_TYPE (event) != GST_EVENT_RECONFIGURE)
     return GST_BASE_TRANSFORM_CLASS (sl_normalize_parent_class)->src_event (base, event);
@@ -813,11 +680,7 @@ sl_normalize_start (GstBaseTransform *base)
 {
   SlNormalize *self = (SlNormalize *) base;
   g_autoptr (GError) error = NULL;
-  GST_OBJECT_LOCK (self);
-  g_autofree char *alignment = g_strdup (self->object_alignment);
-  GST_OBJECT_UNLOCK (self);
-  self->aligns = alignment != NULL && *alignment != '\0';
-  if (self->aligns && !sl_alignment_parse (alignment, &self->alignment, &error)) {
+  if (!sl_frame_parts_start (&self->parts, self, &error)) {
     sl_element_report (GST_ELEMENT (self), error);
     return FALSE;
   }
@@ -835,7 +698,7 @@ sl_normalize_start (GstBaseTransform *base)
 static gboolean
 sl_normalize_stop (GstBaseTransform *base)
 {
-  forget_followed ((SlNormalize *) base);
+  sl_frame_parts_forget (&((SlNormalize *) base)->parts, base);
   unconfigure ((SlNormalize *) base);
   return TRUE;
 }
@@ -856,12 +719,7 @@ static void
 sl_normalize_finalize (GObject *object)
 {
   unconfigure ((SlNormalize *) object);
-  g_array_unref (((SlNormalize *) object)->chosen);
-  g_array_unref (((SlNormalize *) object)->points.points);
-  g_array_unref (((SlNormalize *) object)->followed);
-  sl_prediction_reader_clear (&((SlNormalize *) object)->reader);
-  g_free (((SlNormalize *) object)->split);
-  g_strfreev (((SlNormalize *) object)->classes);
+  sl_frame_parts_clear (&((SlNormalize *) object)->parts);
   sl_properties_clear (object, properties, G_N_ELEMENTS (properties));
   G_OBJECT_CLASS (sl_normalize_parent_class)->finalize (object);
 }
@@ -912,9 +770,6 @@ static void
 sl_normalize_init (SlNormalize *self)
 {
   sl_properties_init (self, properties, G_N_ELEMENTS (properties));
-  self->chosen = g_array_new (FALSE, FALSE, sizeof (SlObjectRegion));
-  self->followed = g_array_new (FALSE, FALSE, sizeof (SlFollowed));
-  self->points.points = g_array_new (FALSE, FALSE, sizeof (SlPoint));
-  sl_prediction_reader_init (&self->reader);
+  sl_frame_parts_init (&self->parts);
   gst_base_transform_set_qos_enabled (GST_BASE_TRANSFORM (self), FALSE);
 }

@@ -9,15 +9,15 @@
 #include <gst/base/gstbasetransform.h>
 #include <gst/video/video.h>
 
-#include "plugins/describe.h"
+#include "plugins/base/describe.h"
 #include "plugins/overlay/draw.h"
 #include "plugins/meta/analysis_meta.h"
 #include "plugins/meta/frame_meta.h"
-#include "plugins/meta/region_predictions.h"
-#include "plugins/properties.h"
-#include "plugins/report.h"
-#include "plugins/video_caps.h"
-#include "plugins/video_frame.h"
+#include "plugins/meta/predictions.h"
+#include "plugins/base/properties.h"
+#include "plugins/base/report.h"
+#include "plugins/video/caps.h"
+#include "plugins/video/frame.h"
 
 GST_DEBUG_CATEGORY_STATIC (sl_overlay_debug);
 #define GST_CAT_DEFAULT sl_overlay_debug

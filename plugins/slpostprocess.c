@@ -9,29 +9,27 @@
  */
 #include "plugins/elements.h"
 
-#include <string.h>
-
 #include "sightline/error.h"
-#include "plugins/describe.h"
-#include "plugins/held_events.h"
-#include "plugins/meta/downstream.h"
+#include "plugins/base/describe.h"
+#include "plugins/base/held_events.h"
 #include "plugins/meta/frame_meta.h"
-#include "plugins/byte_pool.h"
+#include "plugins/base/byte_pool.h"
 #include "plugins/meta/class_names.h"
-#include "plugins/meta/followed.h"
+#include "plugins/meta/landmark_event.h"
 #include "plugins/meta/object_results.h"
-#include "plugins/meta/object_regions.h"
-#include "plugins/meta/region_predictions.h"
+#include "plugins/meta/regions/choose.h"
+#include "plugins/meta/predictions.h"
 #include "plugins/meta/prediction_signal.h"
 #include "plugins/meta/vector_meta.h"
-#include "plugins/properties.h"
-#include "plugins/report.h"
+#include "plugins/base/properties.h"
+#include "plugins/base/report.h"
 #include "plugins/tensor/caps.h"
 #include "plugins/tensor/decoding.h"
-#include "plugins/tracking.h"
+#include "plugins/tensor/result_output.h"
+#include "plugins/base/tracking.h"
 #include "plugins/tensor/caps_probe.h"
-#include "plugins/tiles.h"
-#include "plugins/video_frame.h"
+#include "plugins/video/tiles.h"
+#include "plugins/video/decoded_picture.h"
 #include "postprocess/predictions/mapper.h"
 #include "postprocess/predictions/parts.h"
 
@@ -40,17 +38,6 @@ GST_DEBUG_CATEGORY_STATIC (sl_postprocess_debug);
 
 /* Overlap above which the less confident of two objects goes that were found in tiles, where nothing else is said. */
 #define TILE_IOU 0.45
-#define TEXT_CAPS "text/x-raw, format=(string)utf8"
-#define JSON_CAPS "application/x-json"
-
-typedef enum
-{
-  OUTPUT_NONE, /* not chosen yet */
-  OUTPUT_VIDEO,
-  OUTPUT_TEXT,
-  OUTPUT_JSON
-} Output;
-
 typedef struct
 {
   gdouble threshold, iou_threshold;
@@ -85,14 +72,9 @@ typedef struct
   SlTracking tracking;
   GString *line;
   SlBytePool bytes; /* of lines and masks */
-  SlBytePool pictures;
-  GstCaps *picture_caps; /* (nullable): of the pictures that the decoder makes */
-  GstVideoInfo picture_info;
-  SlPicture picture; /* the last one */
+  SlDecodedPicture picture;
   SlLatency latency;
-  Output output;
-  GstCaps *output_caps;
-  GQueue held; /* sticky events waiting for the output's caps */
+  SlResultOutput output;
   guint64 frame;
   gboolean refused;
   gboolean warned_no_frame, warned_left_out, told_vector; /* said since the start */
@@ -107,7 +89,7 @@ static guint predictions_signal;
 static GstStaticPadTemplate sink_template =
   GST_STATIC_PAD_TEMPLATE ("sink", GST_PAD_SINK, GST_PAD_ALWAYS, GST_STATIC_CAPS (SL_TENSOR_TEMPLATE_CAPS));
 static GstStaticPadTemplate src_template =
-  GST_STATIC_PAD_TEMPLATE ("src", GST_PAD_SRC, GST_PAD_ALWAYS, GST_STATIC_CAPS ("video/x-raw(ANY); " TEXT_CAPS "; " JSON_CAPS));
+  GST_STATIC_PAD_TEMPLATE ("src", GST_PAD_SRC, GST_PAD_ALWAYS, GST_STATIC_CAPS (SL_RESULT_OUTPUT_CAPS));
 
 #define AT(member) G_STRUCT_OFFSET (SlPostprocess, settings.member)
 
@@ -217,7 +199,7 @@ open_decoding (SlPostprocess *self)
   sl_prediction_mapper_choose (self->predictions, self->tensors.classes, self->max_results);
   g_autoptr (GPtrArray) names = sl_decoding_class_names (self->tensors.decoding, self->tensors.labels);
   sl_class_names_offer (self->srcpad, names);
-  gst_clear_caps (&self->picture_caps);
+  gst_clear_caps (&self->picture.caps);
   name_model (self);
   tell_vector (self);
   GST_INFO_OBJECT (self, "decoder %s for %" GST_PTR_FORMAT, sl_decoding_decoder (self->tensors.decoding)->name, self->tensor_caps);
@@ -270,61 +252,13 @@ fail_buffer (SlPostprocess *self, GstBuffer *buffer, SlTensorMappingStatus statu
   return GST_FLOW_ERROR;
 }
 
-static GstFlowReturn
-fail_output (SlPostprocess *self, GstCaps *allowed, const SlFrameMeta *meta)
-{
-  g_autofree char *wanted = gst_caps_to_string (allowed);
-  if (meta == NULL || meta->frame == NULL) {
-    GST_ELEMENT_ERROR (
-      self, STREAM, FORMAT,
-      ("the element after slpostprocess wants %s, but the tensors bring no frame: expected frames from slnormalize, or ask for "
-       "text/x-raw or application/x-json after slpostprocess",
-       wanted),
-      (NULL));
-  } else {
-    g_autofree char *got = gst_caps_to_string (meta->caps);
-    GST_ELEMENT_ERROR (self, STREAM, FORMAT,
-                       ("the element after slpostprocess wants %s, but the frame is %s: put videoconvert after slpostprocess", wanted, got),
-                       (NULL));
-  }
-  return GST_FLOW_NOT_NEGOTIATED;
-}
-
 /* Caps of what goes out as video: the picture that the decoder made, else the frame; NULL when there is neither. */
 static GstCaps *
 video_caps (const SlPostprocess *self, const SlFrameMeta *meta)
 {
-  if (self->picture_caps != NULL)
-    return self->picture_caps;
+  if (self->picture.caps != NULL)
+    return self->picture.caps;
   return meta != NULL && meta->frame != NULL ? meta->caps : NULL;
-}
-
-/* The first output that downstream takes, in its order, and that this frame allows. */
-static Output
-choose_output (GstCaps *allowed, GstCaps *video, GstCaps **caps)
-{
-  g_autoptr (GstCaps) text = gst_caps_from_string (TEXT_CAPS);
-  g_autoptr (GstCaps) json = gst_caps_from_string (JSON_CAPS);
-  const struct
-  {
-    Output output;
-    GstCaps *caps;
-  } offers[] = {
-    { OUTPUT_VIDEO, video },
-    { OUTPUT_TEXT, text },
-    { OUTPUT_JSON, json },
-  };
-  guint n = gst_caps_is_any (allowed) ? 1 : gst_caps_get_size (allowed);
-  for (guint i = 0; i < n; i++) {
-    g_autoptr (GstCaps) one = gst_caps_is_any (allowed) ? gst_caps_new_any () : gst_caps_copy_nth (allowed, i);
-    for (guint o = 0; o < G_N_ELEMENTS (offers); o++) {
-      if (offers[o].caps != NULL && gst_caps_can_intersect (one, offers[o].caps)) {
-        *caps = gst_caps_ref (offers[o].caps);
-        return offers[o].output;
-      }
-    }
-  }
-  return OUTPUT_NONE;
 }
 
 /* Makes sure that downstream knows the caps of what comes next. */
@@ -332,28 +266,12 @@ static GstFlowReturn
 negotiate (SlPostprocess *self, const SlFrameMeta *meta)
 {
   GstCaps *video = video_caps (self, meta);
-  gboolean frame_fits = video != NULL && self->output_caps != NULL && gst_caps_is_equal (self->output_caps, video);
-  gboolean current = self->output == OUTPUT_TEXT || self->output == OUTPUT_JSON || (self->output == OUTPUT_VIDEO && frame_fits);
-  if (!gst_pad_check_reconfigure (self->srcpad) && current)
+  if (!gst_pad_check_reconfigure (self->srcpad) && sl_result_output_fits (&self->output, video))
     return GST_FLOW_OK;
-  g_autoptr (GstCaps) allowed = gst_pad_peer_query_caps (self->srcpad, NULL);
-  g_autoptr (GstCaps) caps = NULL;
-  Output output = choose_output (allowed, video, &caps);
-  if (output == OUTPUT_NONE)
-    return GST_PAD_IS_FLUSHING (self->srcpad) ? GST_FLOW_FLUSHING : fail_output (self, allowed, meta);
-  if (self->output == OUTPUT_NONE || !gst_caps_is_equal (caps, self->output_caps)) {
-    GST_INFO_OBJECT (self, "output %" GST_PTR_FORMAT, caps);
-    if (!gst_pad_push_event (self->srcpad, gst_event_new_caps (caps))) {
-      gst_pad_mark_reconfigure (self->srcpad);
-      return GST_PAD_IS_FLUSHING (self->srcpad) ? GST_FLOW_FLUSHING : GST_FLOW_NOT_NEGOTIATED;
-    }
-    gst_caps_replace (&self->output_caps, caps);
-  }
-  self->output = output;
-  sl_held_events_push (&self->held, self->srcpad);
-  if (output == OUTPUT_VIDEO)
-    sl_results_follow (self->srcpad);
-  return GST_FLOW_OK;
+  const GstFlowReturn flow = sl_result_output_choose (&self->output, GST_ELEMENT (self), self->srcpad, video, meta);
+  if (flow == GST_FLOW_OK)
+    GST_INFO_OBJECT (self, "output %" GST_PTR_FORMAT, self->output.caps);
+  return flow;
 }
 
 static void
@@ -378,21 +296,6 @@ find_geometry (SlPostprocess *self, const SlFrameMeta *meta, SlFrameGeometry *ge
        geometry->tensor_width, geometry->tensor_height),
       (NULL));
   }
-}
-
-/* A picture that the decoder made is what goes out as video. */
-static void
-take_picture (SlPostprocess *self, const SlResult *result)
-{
-  gint fps_n = 0, fps_d = 1;
-  self->picture = result->picture;
-  if (self->picture.width == 0 || self->picture_caps != NULL)
-    return;
-  gst_structure_get_fraction (gst_caps_get_structure (self->tensor_caps, 0), "framerate", &fps_n, &fps_d);
-  self->picture_caps = gst_caps_new_simple ("video/x-raw", "format", G_TYPE_STRING, self->picture.channels == 1 ? "GRAY8" : "RGB", "width",
-                                            G_TYPE_INT, (gint) self->picture.width, "height", G_TYPE_INT, (gint) self->picture.height,
-                                            "framerate", GST_TYPE_FRACTION, fps_n, fps_d, NULL);
-  gst_video_info_from_caps (&self->picture_info, self->picture_caps);
 }
 
 /* What @prediction says about its frame as such. */
@@ -437,7 +340,7 @@ decode (SlPostprocess *self, GstBuffer *buffer, const SlFrameMeta *meta, SlPredi
     return status;
   const SlResult *result = sl_decoding_run (self->tensors.decoding, self->tensors.mapping.data);
   sl_tensor_mapping_done (&self->tensors.mapping);
-  take_picture (self, result);
+  sl_decoded_picture_take (&self->picture, &result->picture, self->tensor_caps);
   find_geometry (self, meta, &geometry);
   if (!decode_parts (self, meta, result, &geometry, prediction))
     sl_prediction_mapper_fill (self->predictions, result, self->tensors.labels, sl_decoding_names (self->tensors.decoding, NULL), &geometry,
@@ -497,15 +400,7 @@ push_gap (SlPostprocess *self, GstBuffer *buffer)
 static GstFlowReturn
 push_picture (SlPostprocess *self, GstBuffer *buffer, const SlFrameMeta *meta, const SlPredictionView *prediction)
 {
-  const guint bytes = self->picture.width * self->picture.channels;
-  GstVideoFrame frame;
-  GstBuffer *out = sl_byte_pool_get (&self->pictures, GST_VIDEO_INFO_SIZE (&self->picture_info));
-  if (sl_video_frame_map (&frame, &self->picture_info, out, GST_MAP_WRITE, NULL)) {
-    for (guint y = 0; y < self->picture.height; y++)
-      memcpy ((guint8 *) GST_VIDEO_FRAME_PLANE_DATA (&frame, 0) + (gsize) y * GST_VIDEO_FRAME_PLANE_STRIDE (&frame, 0),
-              self->picture.pixels + (gsize) y * bytes, bytes);
-    gst_video_frame_unmap (&frame);
-  }
+  GstBuffer *out = sl_decoded_picture_copy (&self->picture);
   gst_buffer_copy_into (out, buffer, GST_BUFFER_COPY_FLAGS | GST_BUFFER_COPY_TIMESTAMPS, 0, -1);
   if (meta != NULL)
     stamp (self, out, meta);
@@ -539,7 +434,7 @@ static GstFlowReturn
 push_line (SlPostprocess *self, GstBuffer *buffer, const SlFrameMeta *meta, const SlPredictionView *prediction)
 {
   g_string_truncate (self->line, 0);
-  if (self->output == OUTPUT_TEXT) {
+  if (self->output.form == SL_RESULT_TEXT) {
     sl_prediction_append_text (self->line, prediction);
   } else {
     sl_prediction_append_json (self->line, prediction);
@@ -565,7 +460,7 @@ push_skipped (SlPostprocess *self, GstBuffer *buffer)
   self->frame++;
   if (self->track)
     sl_tracking_skip (&self->tracking, GST_BUFFER_PTS (buffer));
-  if (self->output != OUTPUT_VIDEO || self->picture_caps != NULL)
+  if (self->output.form != SL_RESULT_VIDEO || self->picture.caps != NULL)
     return push_gap (self, buffer);
   GstBuffer *frame = unwrap_frame (buffer);
   SlFrameMeta *meta = sl_buffer_ensure_frame_meta (frame, &passed.info);
@@ -597,7 +492,7 @@ push_objects (SlPostprocess *self, GstBuffer *buffer)
   sl_prediction_signal_emit (self, predictions_signal, &prediction);
   if (self->post_messages)
     post_prediction (self, &prediction);
-  if (self->output != OUTPUT_VIDEO)
+  if (self->output.form != SL_RESULT_VIDEO)
     return push_line (self, frame, &times, &prediction);
   stamp (self, frame, &times);
   return gst_pad_push (self->srcpad, frame);
@@ -625,7 +520,7 @@ gather (SlPostprocess *self, const SlFrameMeta *meta, const SlPredictionView *pr
     sl_object_results_clear (self->nested);
   gst_buffer_replace (&self->gathering, meta->frame);
   sl_object_results_add (self->nested, meta->region, prediction, self->track ? self->lowest : 0, self->model);
-  if (self->picture.width > 0)
+  if (self->picture.last.width > 0)
     warn_left_out (self, "pictures");
   else if (prediction->vector.n > 0)
     warn_left_out (self, "vectors");
@@ -653,7 +548,7 @@ gather_tiles (SlPostprocess *self, const SlFrameMeta *meta, SlPredictionView *pr
   return FALSE;
 }
 
-/* Takes @buffer, which holds tensors. */
+/* Gives objects ids, and keeps next-id. */
 static void
 follow (SlPostprocess *self, SlPredictionView *prediction, GstClockTime time)
 {
@@ -663,6 +558,7 @@ follow (SlPostprocess *self, SlPredictionView *prediction, GstClockTime time)
   GST_OBJECT_UNLOCK (self);
 }
 
+/* Takes @buffer, which holds tensors. */
 static GstFlowReturn
 take_tensors (SlPostprocess *self, GstBuffer *buffer)
 {
@@ -693,9 +589,9 @@ take_tensors (SlPostprocess *self, GstBuffer *buffer)
   sl_prediction_signal_emit (self, predictions_signal, &prediction);
   if (self->post_messages)
     post_prediction (self, &prediction);
-  if (self->output != OUTPUT_VIDEO)
+  if (self->output.form != SL_RESULT_VIDEO)
     return push_line (self, buffer, meta, &prediction);
-  return self->picture_caps != NULL ? push_picture (self, buffer, meta, &prediction) : push_frame (self, buffer, &prediction);
+  return self->picture.caps != NULL ? push_picture (self, buffer, meta, &prediction) : push_frame (self, buffer, &prediction);
 }
 
 static GstFlowReturn
@@ -719,10 +615,8 @@ sl_postprocess_chain (GstPad *pad, GstObject *parent, GstBuffer *buffer)
 static void
 forget_output (SlPostprocess *self)
 {
-  self->output = OUTPUT_NONE;
-  gst_clear_caps (&self->output_caps);
-  gst_clear_caps (&self->picture_caps);
-  sl_held_events_clear (&self->held);
+  sl_result_output_clear (&self->output);
+  gst_clear_caps (&self->picture.caps);
 }
 
 static gboolean
@@ -738,7 +632,7 @@ take_caps (SlPostprocess *self, GstEvent *event)
 static void
 flush (SlPostprocess *self)
 {
-  sl_held_events_flush (&self->held);
+  sl_held_events_flush (&self->output.held);
   gst_clear_buffer (&self->gathering);
   if (self->tiles != NULL)
     sl_tiles_clear (self->tiles);
@@ -750,15 +644,9 @@ flush (SlPostprocess *self)
 static gboolean
 take_gap (SlPostprocess *self, GstEvent *event)
 {
-  if (self->output == OUTPUT_NONE) {
-    g_autoptr (GstCaps) allowed = gst_pad_peer_query_caps (self->srcpad, NULL);
-    g_autoptr (GstCaps) video = gst_caps_from_string ("video/x-raw(ANY)");
-    g_autoptr (GstCaps) caps = NULL;
-    const Output output = choose_output (allowed, video, &caps);
-    if (output == OUTPUT_VIDEO || output == OUTPUT_NONE || negotiate (self, NULL) != GST_FLOW_OK) {
-      gst_event_unref (event);
-      return TRUE;
-    }
+  if (self->output.form == SL_RESULT_NONE && (!sl_result_output_is_lines (self->srcpad) || negotiate (self, NULL) != GST_FLOW_OK)) {
+    gst_event_unref (event);
+    return TRUE;
   }
   return gst_pad_push_event (self->srcpad, event);
 }
@@ -780,7 +668,7 @@ sl_postprocess_sink_event (GstPad *pad, GstObject *parent, GstEvent *event)
       flush (self);
       break;
     case GST_EVENT_EOS:
-      sl_held_events_push (&self->held, self->srcpad);
+      sl_held_events_push (&self->output.held, self->srcpad);
       break;
     case GST_EVENT_SEGMENT:
       gst_event_copy_segment (event, &self->segment);
@@ -788,8 +676,8 @@ sl_postprocess_sink_event (GstPad *pad, GstObject *parent, GstEvent *event)
     default:
       break;
   }
-  if (GST_EVENT_IS_STICKY (event) && GST_EVENT_TYPE (event) != GST_EVENT_EOS && self->output == OUTPUT_NONE) {
-    g_queue_push_tail (&self->held, event);
+  if (GST_EVENT_IS_STICKY (event) && GST_EVENT_TYPE (event) != GST_EVENT_EOS && self->output.form == SL_RESULT_NONE) {
+    g_queue_push_tail (&self->output.held, event);
     return TRUE;
   }
   return gst_pad_event_default (pad, parent, event);
@@ -813,7 +701,7 @@ sl_postprocess_change_state (GstElement *element, GstStateChange transition)
   if (transition == GST_STATE_CHANGE_PAUSED_TO_READY) {
     forget_output (self);
     sl_byte_pool_clear (&self->bytes);
-    sl_byte_pool_clear (&self->pictures);
+    sl_decoded_picture_clear (&self->picture);
     gst_clear_buffer (&self->gathering);
     sl_tensor_decoding_clear (&self->tensors);
     gst_clear_caps (&self->tensor_caps);
@@ -836,7 +724,7 @@ sl_postprocess_finalize (GObject *object)
   SlPostprocess *self = (SlPostprocess *) object;
   forget_output (self);
   sl_byte_pool_clear (&self->bytes);
-  sl_byte_pool_clear (&self->pictures);
+  sl_decoded_picture_clear (&self->picture);
   sl_tensor_decoding_clear (&self->tensors);
   gst_clear_caps (&self->tensor_caps);
   sl_prediction_mapper_free (self->predictions);
@@ -885,7 +773,7 @@ sl_postprocess_init (SlPostprocess *self)
   self->nested = sl_object_results_new ();
   sl_prediction_reader_init (&self->reader);
   self->line = g_string_new (NULL);
-  g_queue_init (&self->held);
+  g_queue_init (&self->output.held);
   gst_segment_init (&self->segment, GST_FORMAT_UNDEFINED);
   self->sinkpad = gst_pad_new_from_static_template (&sink_template, "sink");
   GST_PAD_SET_ACCEPT_INTERSECT (self->sinkpad);

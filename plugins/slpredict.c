@@ -13,16 +13,17 @@
 #include "plugins/elements.h"
 
 #include <gst/video/video.h>
+#include <string.h>
 
 #include "sightline/error.h"
 #include "models/default.h"
 #include "plugins/camera/intact.h"
-#include "plugins/describe.h"
+#include "plugins/base/describe.h"
 #include "plugins/meta/frame_meta.h"
 #include "plugins/meta/prediction_signal.h"
-#include "plugins/properties.h"
-#include "plugins/report.h"
-#include "plugins/video_part.h"
+#include "plugins/base/properties.h"
+#include "plugins/base/report.h"
+#include "plugins/video/part.h"
 
 GST_DEBUG_CATEGORY_STATIC (sl_predict_debug);
 #define GST_CAT_DEFAULT sl_predict_debug
@@ -71,66 +72,73 @@ typedef GstBinClass SlPredictClass;
 
 G_DEFINE_TYPE (SlPredict, sl_predict, GST_TYPE_BIN)
 
-/* Properties of the elements inside, in the order shown. */
-static const struct
+enum
+{
+  PROP_REGION = 1,
+  PROP_DROP,
+  PROP_READ,
+  PROP_DROPPED,
+  PROP_DAMAGED,
+  PROP_FORWARDED /* the first of @forwarded */
+};
+
+typedef struct
 {
   Child child;
   const char *name;
-} forwarded[] = {
-  { INFER, "model" },
-  { INFER, "labels" },
-  { INFER, "decoder" },
+} Forwarded;
+
+/* Properties of the elements inside that are slpredict's too. Those of slinfer are added: all but these names, and one that is about its pads. */
+static const Forwarded named[] = {
   { POSTPROCESS, "threshold" },
   { POSTPROCESS, "iou-threshold" },
   { POSTPROCESS, "max-results" },
   { POSTPROCESS, "top-k" },
   { POSTPROCESS, "classes" },
-  { INFER, "threads" },
-  { INFER, "tensor-limit" },
-  { INFER, "work-limit" },
-  { INFER, "input-shape" },
-  { INFER, "fixed-inputs" },
-  { INFER, "state" },
-  { INFER, "backend" },
-  { INFER, "provider" },
-  { INFER, "provider-options" },
-  { INFER, "delegate" },
-  { INFER, "fallback" },
-  { INFER, "batch" },
-  { INFER, "batch-timeout" },
-  { INFER, "precision" },
   { POSTPROCESS, "track" },
+  { POSTPROCESS, "source" },
+  { POSTPROCESS, "post-messages" },
   { NORMALIZE, "inference-interval" },
   { NORMALIZE, "object-class" },
   { NORMALIZE, "object-alignment" },
   { NORMALIZE, "follow-landmarks" },
   { NORMALIZE, "max-objects" },
   { NORMALIZE, "tiles" },
-  { INFER, "fit" },
   { NORMALIZE, "filter" },
   { NORMALIZE, "video-direction" },
-  { INFER, "colour" },
-  { INFER, "layout" },
-  { INFER, "mean" },
-  { INFER, "std" },
   { NORMALIZE, "pad-value" },
   { NORMALIZE, "corrupted" },
-  { POSTPROCESS, "source" },
-  { POSTPROCESS, "post-messages" },
-  { INFER, "black-box" },
-  { INFER, "black-box-seconds" },
-  { INFER, "black-box-limit" },
-  { INFER, "black-box-files" },
 };
+#define OF_PADS "input-wait"
 
-enum
+static GArray *forwarded; /* of Forwarded; made with the class */
+
+static const Forwarded *
+forwarded_of (guint id)
 {
-  PROP_REGION = 1 + G_N_ELEMENTS (forwarded),
-  PROP_DROP,
-  PROP_READ,
-  PROP_DROPPED,
-  PROP_DAMAGED,
-};
+  return id >= PROP_FORWARDED ? &g_array_index (forwarded, Forwarded, id - PROP_FORWARDED) : NULL;
+}
+
+static gboolean
+is_named (const char *name)
+{
+  gboolean found = strcmp (name, OF_PADS) == 0;
+  for (guint i = 0; i < G_N_ELEMENTS (named) && !found; i++)
+    found = strcmp (name, named[i].name) == 0;
+  return found;
+}
+
+static void
+list_forwarded (GObjectClass *infer)
+{
+  guint n;
+  g_autofree GParamSpec **specs = g_object_class_list_properties (infer, &n);
+  forwarded = g_array_new (FALSE, FALSE, sizeof (Forwarded));
+  for (guint i = 0; i < n; i++)
+    if (specs[i]->owner_type == G_OBJECT_CLASS_TYPE (infer) && !is_named (specs[i]->name))
+      g_array_append_vals (forwarded, &(Forwarded){ INFER, specs[i]->name }, 1);
+  g_array_append_vals (forwarded, named, G_N_ELEMENTS (named));
+}
 
 static GType
 drop_get_type (void)
@@ -436,32 +444,33 @@ sl_predict_dispatch_properties_changed (GObject *object, guint n, GParamSpec **p
 }
 
 static void
-set_forwarded (SlPredict *self, guint row, const GValue *value)
+set_forwarded (SlPredict *self, const Forwarded *row, const GValue *value)
 {
-  GObject *child = G_OBJECT (self->children[forwarded[row].child]);
-  if (forwarded[row].child == INFER) {
+  GObject *child = G_OBJECT (self->children[row->child]);
+  if (row->child == INFER) {
     g_object_freeze_notify (child);
     GST_OBJECT_LOCK (self);
     self->held++;
     GST_OBJECT_UNLOCK (self);
   }
-  g_object_set_property (child, forwarded[row].name, value);
+  g_object_set_property (child, row->name, value);
 }
 
 static gboolean
-is_threshold (guint id)
+is_threshold (const Forwarded *row)
 {
-  return g_str_equal (forwarded[id - 1].name, "threshold");
+  return g_str_equal (row->name, "threshold");
 }
 
 static void
 sl_predict_set_property (GObject *object, guint id, const GValue *value, GParamSpec *pspec)
 {
   SlPredict *self = (SlPredict *) object;
-  if (id <= G_N_ELEMENTS (forwarded)) {
-    if (is_threshold (id))
+  const Forwarded *row = forwarded_of (id);
+  if (row != NULL) {
+    if (is_threshold (row))
       set_by_reading (self, FALSE);
-    set_forwarded (self, id - 1, value);
+    set_forwarded (self, row, value);
     choose_threshold (self);
     return;
   }
@@ -486,9 +495,10 @@ static void
 sl_predict_get_property (GObject *object, guint id, GValue *value, GParamSpec *pspec)
 {
   SlPredict *self = (SlPredict *) object;
-  if (id <= G_N_ELEMENTS (forwarded)) {
-    g_object_get_property (G_OBJECT (self->children[forwarded[id - 1].child]), forwarded[id - 1].name, value);
-    if (is_threshold (id) && self->by_reading)
+  const Forwarded *row = forwarded_of (id);
+  if (row != NULL) {
+    g_object_get_property (G_OBJECT (self->children[row->child]), row->name, value);
+    if (is_threshold (row) && self->by_reading)
       g_value_set_double (value, -1);
     return;
   }
@@ -545,9 +555,12 @@ like (GParamSpec *from)
 static void
 install_properties (GObjectClass *object_class, GstElementClass *const children[N_CHILDREN])
 {
-  for (guint i = 0; i < G_N_ELEMENTS (forwarded); i++)
-    g_object_class_install_property (
-      object_class, i + 1, like (g_object_class_find_property (G_OBJECT_CLASS (children[forwarded[i].child]), forwarded[i].name)));
+  list_forwarded (G_OBJECT_CLASS (children[INFER]));
+  for (guint id = PROP_FORWARDED; id < PROP_FORWARDED + forwarded->len; id++) {
+    const Forwarded *row = forwarded_of (id);
+    g_object_class_install_property (object_class, id,
+                                     like (g_object_class_find_property (G_OBJECT_CLASS (children[row->child]), row->name)));
+  }
   g_object_class_install_property (
     object_class, PROP_REGION,
     g_param_spec_string (

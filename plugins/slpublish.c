@@ -19,16 +19,16 @@
 #include "core/base/printable.h"
 #include "sightline/error.h"
 #include "plugins/elements.h"
-#include "plugins/describe.h"
+#include "plugins/base/describe.h"
 #include "plugins/publish/frame_lines.h"
-#include "plugins/password.h"
-#include "plugins/properties.h"
+#include "plugins/base/password.h"
+#include "plugins/base/properties.h"
 #include "plugins/publish/detector.h"
 #include "plugins/publish/home.h"
 #include "plugins/publish/pace.h"
 #include "plugins/publish/publisher.h"
 #include "plugins/record/picture.h"
-#include "plugins/report.h"
+#include "plugins/base/report.h"
 
 GST_DEBUG_CATEGORY_STATIC (sl_publish_debug);
 #define GST_CAT_DEFAULT sl_publish_debug

@@ -2,7 +2,7 @@
 /*
  * slread: reads the codes (bar codes, QR codes) that a model found on a frame. Objects are regions of interest. Objects that other elements
  * wrote only as relations get a region first. Pixels are read and not changed. The result is a structure on the object's region
- * (meta/object_code.h).
+ * (meta/regions/code.h).
  *
  * An object with an id is read once, and its result is kept with the id. A frame waits for its codes at most time-limit. The remaining
  * objects are tried on the next frame, which continues after the last tried object. So a slow object does not use the time of the others.
@@ -15,20 +15,21 @@
 
 #include "sightline/error.h"
 #include "models/default.h"
-#include "plugins/describe.h"
+#include "plugins/base/describe.h"
 #include "plugins/meta/class_names.h"
-#include "plugins/meta/mapped_relations.h"
-#include "plugins/meta/object_code.h"
-#include "plugins/meta/object_regions.h"
+#include "plugins/meta/map/relations.h"
+#include "plugins/meta/regions/code.h"
+#include "plugins/meta/regions/choose.h"
 #include "plugins/meta/prediction_signal.h"
-#include "plugins/meta/region_keeper.h"
-#include "plugins/meta/region_predictions.h"
-#include "plugins/meta/relations.h"
-#include "plugins/properties.h"
-#include "plugins/report.h"
+#include "plugins/meta/regions/keep.h"
+#include "plugins/meta/predictions.h"
+#include "plugins/meta/regions/object.h"
+#include "plugins/meta/relations/write.h"
+#include "plugins/base/properties.h"
+#include "plugins/base/report.h"
 #include "plugins/tensor/stage_latency.h"
-#include "plugins/video_frame.h"
-#include "plugins/video_input.h"
+#include "plugins/video/frame.h"
+#include "plugins/video/input.h"
 #include "postprocess/read/luma.h"
 #include "postprocess/read/memory.h"
 #include "postprocess/read/regions.h"

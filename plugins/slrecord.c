@@ -10,16 +10,17 @@
 #include <gst/video/video.h>
 
 #include "plugins/camera/encoded.h"
-#include "plugins/describe.h"
+#include "plugins/base/describe.h"
 #include "plugins/elements.h"
 #include "plugins/meta/analysis_meta.h"
-#include "plugins/meta/object_regions.h"
-#include "plugins/properties.h"
+#include "plugins/meta/predictions.h"
+#include "plugins/meta/regions/choose.h"
+#include "plugins/base/properties.h"
 #include "plugins/record/encoder.h"
 #include "plugins/record/make.h"
 #include "plugins/record/source.h"
 #include "plugins/record/triggers.h"
-#include "plugins/report.h"
+#include "plugins/base/report.h"
 #include "core/base/json.h"
 #include "core/base/printable.h"
 

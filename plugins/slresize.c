@@ -13,16 +13,16 @@
 #include <gst/video/video.h>
 
 #include "sightline/error.h"
-#include "plugins/describe.h"
-#include "plugins/dmabuf.h"
-#include "plugins/meta/mapped_relations.h"
-#include "plugins/properties.h"
-#include "plugins/meta/mapped_regions.h"
-#include "plugins/report.h"
-#include "plugins/video_caps.h"
-#include "plugins/video_frame.h"
-#include "plugins/video_input.h"
-#include "plugins/video_part.h"
+#include "plugins/base/describe.h"
+#include "plugins/video/dmabuf.h"
+#include "plugins/meta/map/relations.h"
+#include "plugins/base/properties.h"
+#include "plugins/meta/map/regions.h"
+#include "plugins/base/report.h"
+#include "plugins/video/caps.h"
+#include "plugins/video/frame.h"
+#include "plugins/video/input.h"
+#include "plugins/video/part.h"
 #include "preprocess/resize.h"
 
 GST_DEBUG_CATEGORY_STATIC (sl_resize_debug);

@@ -13,11 +13,11 @@
 #include <math.h>
 
 #include "models/model.h"
-#include "plugins/describe.h"
-#include "plugins/held_events.h"
+#include "plugins/base/describe.h"
+#include "plugins/base/held_events.h"
+#include "plugins/base/properties.h"
+#include "plugins/base/report.h"
 #include "plugins/meta/frame_meta.h"
-#include "plugins/properties.h"
-#include "plugins/report.h"
 #include "plugins/tensor/caps.h"
 #include "plugins/tensor/decoding.h"
 #include "plugins/tensor/mapping.h"

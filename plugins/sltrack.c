@@ -11,18 +11,19 @@
 #include <gst/base/gstbasetransform.h>
 #include <gst/video/video.h>
 
-#include "plugins/describe.h"
+#include "plugins/base/describe.h"
 #include "plugins/meta/class_names.h"
 #include "plugins/meta/frame_meta.h"
-#include "plugins/meta/mapped_relations.h"
-#include "plugins/meta/object_regions.h"
-#include "plugins/meta/region_predictions.h"
+#include "plugins/meta/map/relations.h"
+#include "plugins/meta/regions/choose.h"
+#include "plugins/meta/predictions.h"
 #include "plugins/meta/prediction_signal.h"
-#include "plugins/meta/region_keeper.h"
-#include "plugins/properties.h"
-#include "plugins/meta/relations.h"
-#include "plugins/report.h"
-#include "plugins/tracking.h"
+#include "plugins/meta/regions/keep.h"
+#include "plugins/meta/regions/object.h"
+#include "plugins/base/properties.h"
+#include "plugins/meta/relations/write.h"
+#include "plugins/base/report.h"
+#include "plugins/base/tracking.h"
 
 GST_DEBUG_CATEGORY_STATIC (sl_track_debug);
 #define GST_CAT_DEFAULT sl_track_debug

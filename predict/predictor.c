@@ -20,52 +20,13 @@
 #include "predict/opendecoding.h"
 #include "postprocess/predictions/mapper.h"
 #include "predict/predictions_private.h"
-
-typedef enum
-{
-  TEXT_MODEL,
-  TEXT_LABELS,
-  TEXT_DECODER,
-  TEXT_MEAN,
-  TEXT_STD,
-  TEXT_COLOUR,
-  TEXT_LAYOUT,
-  TEXT_FIT,
-  TEXT_FILTER,
-  TEXT_CLASSES,
-  TEXT_SOURCE,
-  TEXT_BACKEND,
-  TEXT_PROVIDER,
-  TEXT_PROVIDER_OPTIONS,
-  TEXT_DELEGATE,
-  TEXT_PRECISION,
-  N_TEXTS
-} Text;
-
-enum
-{
-  PROP_THRESHOLD = N_TEXTS + 1, /* texts come first, from 1 on */
-  PROP_IOU_THRESHOLD,
-  PROP_MAX_RESULTS,
-  PROP_TOP_K,
-  PROP_THREADS,
-  PROP_CUSTOM_DECODER,
-  N_PROPERTIES
-};
-
-typedef struct
-{
-  char *texts[N_TEXTS]; /* (nullable) each */
-  gdouble threshold, iou_threshold;
-  guint max_results, top_k, threads;
-  SlCustomDecoder *custom; /* (nullable) */
-} Settings;
+#include "predict/predictor_settings.h"
 
 struct _SlPredictor
 {
   GObject parent;
   GMutex lock; /* of all below */
-  Settings settings;
+  SlPredictorSettings settings;
   gboolean model_stale, decoding_stale;
   SlModel *model;
   SlSession *session;
@@ -83,173 +44,6 @@ struct _SlPredictor
 
 G_DEFINE_FINAL_TYPE (SlPredictor, sl_predictor, G_TYPE_OBJECT)
 
-/**
- * SlPredictor:model:
- *
- * Path of the model file. Unset, the finder of codes (QR codes, barcodes) that comes with Sightline.
- *
- * Since: 0.1
- */
-
-/**
- * SlPredictor:labels:
- *
- * Path of a text file with one class name a line. Unset, the names in the model file.
- *
- * Since: 0.1
- */
-
-/**
- * SlPredictor:decoder:
- *
- * What the model's outputs mean, as slpostprocess:decoder has it. Unset, what the model says or its shapes tell.
- *
- * Since: 0.1
- */
-
-/**
- * SlPredictor:mean:
- *
- * Overrides the model: real input = (byte - mean) / std, byte in 0..255. One number, or one a channel.
- *
- * Since: 0.1
- */
-
-/**
- * SlPredictor:std:
- *
- * Overrides the model: real input = (byte - mean) / std. One number above 0, or one a channel.
- *
- * Since: 0.1
- */
-
-/**
- * SlPredictor:colour:
- *
- * Overrides the model: channels of its input and their order, RGB, BGR or GRAY.
- *
- * Since: 0.1
- */
-
-/**
- * SlPredictor:layout:
- *
- * Overrides the model: order of its input's dimensions, NHWC or NCHW.
- *
- * Since: 0.1
- */
-
-/**
- * SlPredictor:fit:
- *
- * Overrides the model: how a frame is fitted into its input, stretch, letterbox or crop.
- *
- * Since: 0.1
- */
-
-/**
- * SlPredictor:filter:
- *
- * How pixels are made when the size changes: nearest, bilinear, area or auto. Unset, auto.
- *
- * Since: 0.1
- */
-
-/**
- * SlPredictor:classes:
- *
- * Classes whose objects and labels count, such as "person,car", or "!dog" for all but that one; see slpostprocess:classes. #SlPredictor:max-results
- * counts those alone. A mask keeps all its classes. A name that the model does not have is an error at the next load or prediction, which names
- * the nearest ones. Unset, all.
- *
- * Since: 0.1
- */
-
-/**
- * SlPredictor:source:
- *
- * Text that the predictions carry as their source.
- *
- * Since: 0.1
- */
-
-/**
- * SlPredictor:backend:
- *
- * Who runs the model: sightline; onnxruntime or tflite, where their library is installed; auto, what gives the same results faster. Unset, what
- * MODEL.modelinfo says, else sightline. A runtime that is not there, refuses the model or fails is an error; with auto, and where
- * MODEL.modelinfo states fallback=true, Sightline runs the model then, and g_warning() says so.
- *
- * Since: 0.1
- */
-
-/**
- * SlPredictor:provider:
- *
- * Execution providers of ONNX Runtime, in order of preference with ',' between, such as "tensorrt,cuda". Unset, its own on the CPU.
- *
- * Since: 0.1
- */
-
-/**
- * SlPredictor:provider-options:
- *
- * Options of the first provider, or of the delegate, KEY=VALUE with ',' between.
- *
- * Since: 0.1
- */
-
-/**
- * SlPredictor:delegate:
- *
- * Path of an external delegate of TensorFlow Lite. Unset, the CPU, or what a model was compiled for.
- *
- * Since: 0.1
- */
-
-/**
- * SlPredictor:precision:
- *
- * Of the model's layers of floats, where Sightline runs it: float; bf16 or fp16, their weights in 16 bits, faster and smaller where the processor has
- * instructions for that, with results that differ. Unset, what MODEL.modelinfo says, else float.
- *
- * Since: 0.1
- */
-
-static const struct
-{
-  const char *name, *nick, *blurb;
-} texts[N_TEXTS] = {
-  [TEXT_MODEL] = { "model", "Model",
-                   "Path of the model file (.tflite or .onnx); unset = the finder of codes (QR, barcodes) that comes with Sightline" },
-  [TEXT_LABELS] = { "labels", "Labels", "Path of a text file with one class name a line; unset = the names in the model file" },
-  [TEXT_DECODER] = { "decoder", "Decoder",
-                     "What the model's outputs mean: labels, ssd, yolo, ... with parameters, such as yolo,preset=v5; unset = what the model "
-                     "says, else told by their shapes" },
-  [TEXT_MEAN] = { "mean", "Mean",
-                  "Overrides the model: real input = (byte - mean) / std, byte in 0..255; one number or one a channel, such as "
-                  "123.7,116.3,103.5" },
-  [TEXT_STD] = { "std", "Standard deviation",
-                 "Overrides the model: real input = (byte - mean) / std; one number above 0 or one a channel, such as 127.5" },
-  [TEXT_COLOUR] = { "colour", "Colour", "Overrides the model: channels of its input and their order: " SL_COLOUR_NAMES },
-  [TEXT_LAYOUT] = { "layout", "Layout", "Overrides the model: order of its input's dimensions: " SL_LAYOUT_NAMES },
-  [TEXT_FIT] = { "fit", "Fit", "Overrides the model: how a frame is fitted into its input: " SL_FIT_NAMES },
-  [TEXT_FILTER] = { "filter", "Filter",
-                    "How pixels are made when the size changes: nearest, bilinear, area or auto; unset = auto: area when reducing beyond 2" },
-  [TEXT_CLASSES] = { "classes", "Classes",
-                     "Classes whose objects and labels count, such as person,car, or !dog for all but that one; unset = all" },
-  [TEXT_SOURCE] = { "source", "Source", "Text that the predictions carry as their source, such as the name of the camera" },
-  [TEXT_BACKEND] = { "backend", "Backend",
-                     "Who runs the model: sightline, onnxruntime, tflite, or auto: what gives the same results faster; unset = what MODEL.modelinfo "
-                     "says, else sightline" },
-  [TEXT_PROVIDER] = { "provider", "Provider", "Execution providers of ONNX Runtime, in order of preference, such as tensorrt,cuda" },
-  [TEXT_PROVIDER_OPTIONS] = { "provider-options", "Provider options",
-                              "Options of the first provider, or of the delegate, KEY=VALUE with ',' between" },
-  [TEXT_DELEGATE] = { "delegate", "Delegate", "Path of an external delegate of TensorFlow Lite" },
-  [TEXT_PRECISION] = { "precision", "Precision",
-                       "Of the model's layers of floats: float; bf16 or fp16, their weights in 16 bits; unset = what MODEL.modelinfo says, else float" },
-};
-
 static gboolean
 find_filter (const char *name, SlFilter *filter, GError **error)
 {
@@ -266,32 +60,6 @@ find_filter (const char *name, SlFilter *filter, GError **error)
   if (name != NULL)
     g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "filter=%s: expected nearest, bilinear, area or auto", name);
   return name == NULL;
-}
-
-static gboolean
-check_choices (const Settings *settings, GError **error)
-{
-  SlColour colour;
-  SlLayout layout;
-  SlFit fit;
-  const struct
-  {
-    Text text;
-    gboolean good;
-    const char *expected;
-  } choices[] = {
-    { TEXT_COLOUR, settings->texts[TEXT_COLOUR] == NULL || sl_colour_from_name (settings->texts[TEXT_COLOUR], &colour), SL_COLOUR_NAMES },
-    { TEXT_LAYOUT, settings->texts[TEXT_LAYOUT] == NULL || sl_layout_from_name (settings->texts[TEXT_LAYOUT], &layout), SL_LAYOUT_NAMES },
-    { TEXT_FIT, settings->texts[TEXT_FIT] == NULL || sl_fit_from_name (settings->texts[TEXT_FIT], &fit), SL_FIT_NAMES },
-  };
-  for (guint i = 0; i < G_N_ELEMENTS (choices); i++) {
-    const Text text = choices[i].text;
-    if (!choices[i].good) {
-      g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "%s=%s: expected %s", texts[text].name, settings->texts[text], choices[i].expected);
-      return FALSE;
-    }
-  }
-  return TRUE;
 }
 
 static void
@@ -315,7 +83,7 @@ static gboolean
 choose_spec (SlPredictor *self, const SlContract *contract, GError **error)
 {
   memset (&self->spec, 0, sizeof self->spec);
-  if (!find_filter (self->settings.texts[TEXT_FILTER], &self->spec.filter, error))
+  if (!find_filter (self->settings.filter, &self->spec.filter, error))
     return FALSE;
   if (!sl_contract_spec (contract, &self->spec)) {
     g_autofree char *summary = sl_contract_summary (contract);
@@ -342,10 +110,10 @@ static gboolean
 open_decoding (SlPredictor *self, GError **error)
 {
   SlContract *contract = sl_model_contract (self->model);
-  const Settings *settings = &self->settings;
+  const SlPredictorSettings *settings = &self->settings;
   const guint most = MAX (settings->max_results, settings->top_k);
   g_autoptr (SlClassFilter) classes = NULL;
-  if (!sl_class_filter_parse (settings->texts[TEXT_CLASSES], &classes, error))
+  if (!sl_class_filter_parse (settings->classes, &classes, error))
     return FALSE;
   const SlDecodingSettings how = { .threshold = settings->threshold,
                                    .iou_threshold = settings->iou_threshold,
@@ -407,26 +175,15 @@ use_model (SlPredictor *self, SlModel *model, GError **error)
 }
 
 static SlModel *
-load_model (const Settings *settings, GError **error)
+load_model (const SlPredictorSettings *settings, GError **error)
 {
-  const SlContractOverrides overrides = {
-    .labels = settings->texts[TEXT_LABELS],
-    .mean = settings->texts[TEXT_MEAN],
-    .std = settings->texts[TEXT_STD],
-    .colour = settings->texts[TEXT_COLOUR],
-    .fit = settings->texts[TEXT_FIT],
-    .layout = settings->texts[TEXT_LAYOUT],
-    .decoder = settings->texts[TEXT_DECODER],
-  };
-  const SlModelLoadOptions options = { .skip_input_quantize = TRUE,
-                                       .any_backend = TRUE,
-                                       .backend = { .backend = settings->texts[TEXT_BACKEND],
-                                                    .provider = settings->texts[TEXT_PROVIDER],
-                                                    .options = settings->texts[TEXT_PROVIDER_OPTIONS],
-                                                    .delegate = settings->texts[TEXT_DELEGATE],
-                                                    .precision = settings->texts[TEXT_PRECISION] },
-                                       .threads = settings->threads };
-  return check_choices (settings, error) ? sl_model_load_with (settings->texts[TEXT_MODEL], &overrides, &options, error) : NULL;
+  if (!sl_model_settings_check (&settings->model, error))
+    return NULL;
+  SlModelLoadOptions options = sl_model_load_options (&settings->model);
+  options.skip_input_quantize = TRUE;
+  options.any_backend = TRUE;
+  options.threads = settings->threads;
+  return sl_model_load_with (settings->model.model, &settings->model, &options, error);
 }
 
 /* Loads what the properties say unless that is loaded already. */
@@ -470,7 +227,7 @@ static SlPredictions *
 collect (SlPredictor *self, const SlResult *result, const SlFrame *frame, const SlLatency *latency)
 {
   SlPredictionView prediction = {
-    .source = self->settings.texts[TEXT_SOURCE], .frame = self->frame++, .timestamp = sl_frame_get_timestamp (frame), .latency = latency
+    .source = self->settings.source, .frame = self->frame++, .timestamp = sl_frame_get_timestamp (frame), .latency = latency
   };
   const SlFrameGeometry geometry = { .affine = *sl_normalizer_map (self->normalizer),
                                      .tensor_width = self->spec.width,
@@ -531,17 +288,6 @@ sl_predictor_new (const char *model, GError **error)
   return sl_predictor_load (self, error) ? g_steal_pointer (&self) : NULL;
 }
 
-static void
-copy_settings (Settings *to, const Settings *from)
-{
-  for (guint i = 0; i < N_TEXTS; i++)
-    g_free (to->texts[i]);
-  g_set_object (&to->custom, from->custom);
-  *to = *from;
-  for (guint i = 0; i < N_TEXTS; i++)
-    to->texts[i] = g_strdup (from->texts[i]);
-}
-
 /**
  * sl_predictor_new_shared: (constructor)
  * @other: a predictor
@@ -562,7 +308,7 @@ sl_predictor_new_shared (SlPredictor *other, GError **error)
   g_mutex_lock (&other->lock);
   gboolean shared = ensure_loaded (other, error);
   if (shared) {
-    copy_settings (&self->settings, &other->settings);
+    sl_predictor_settings_copy (&other->settings, &self->settings);
     shared = use_model (self, other->model, error);
   }
   g_mutex_unlock (&other->lock);
@@ -704,38 +450,11 @@ sl_predictor_dup_summary (SlPredictor *self)
 }
 
 static void
-set_text (SlPredictor *self, Text text, const char *value)
-{
-  if (g_strcmp0 (self->settings.texts[text], value) == 0)
-    return;
-  g_free (self->settings.texts[text]);
-  self->settings.texts[text] = g_strdup (value);
-  if (text != TEXT_SOURCE && text != TEXT_CLASSES)
-    self->model_stale = TRUE;
-}
-
-static void
 sl_predictor_set_property (GObject *object, guint id, const GValue *value, GParamSpec *pspec)
 {
   SlPredictor *self = SL_PREDICTOR (object);
-  Settings *settings = &self->settings;
   g_mutex_lock (&self->lock);
-  if (id <= N_TEXTS)
-    set_text (self, (Text) (id - 1), g_value_get_string (value));
-  else if (id == PROP_THRESHOLD)
-    settings->threshold = g_value_get_double (value);
-  else if (id == PROP_IOU_THRESHOLD)
-    settings->iou_threshold = g_value_get_double (value);
-  else if (id == PROP_MAX_RESULTS)
-    settings->max_results = g_value_get_uint (value);
-  else if (id == PROP_TOP_K)
-    settings->top_k = g_value_get_uint (value);
-  else if (id == PROP_CUSTOM_DECODER)
-    g_set_object (&settings->custom, g_value_get_object (value));
-  else {
-    self->model_stale = self->model_stale || settings->threads != g_value_get_uint (value);
-    settings->threads = g_value_get_uint (value);
-  }
+  self->model_stale |= sl_predictor_settings_set (&self->settings, id, value, pspec);
   self->decoding_stale = TRUE;
   g_mutex_unlock (&self->lock);
 }
@@ -744,18 +463,8 @@ static void
 sl_predictor_get_property (GObject *object, guint id, GValue *value, GParamSpec *pspec)
 {
   SlPredictor *self = SL_PREDICTOR (object);
-  const Settings *settings = &self->settings;
   g_mutex_lock (&self->lock);
-  if (id <= N_TEXTS)
-    g_value_set_string (value, settings->texts[id - 1]);
-  else if (id == PROP_THRESHOLD)
-    g_value_set_double (value, settings->threshold);
-  else if (id == PROP_IOU_THRESHOLD)
-    g_value_set_double (value, settings->iou_threshold);
-  else if (id == PROP_CUSTOM_DECODER)
-    g_value_set_object (value, settings->custom);
-  else
-    g_value_set_uint (value, id == PROP_MAX_RESULTS ? settings->max_results : id == PROP_TOP_K ? settings->top_k : settings->threads);
+  sl_predictor_settings_get (&self->settings, id, value, pspec);
   g_mutex_unlock (&self->lock);
 }
 
@@ -764,9 +473,7 @@ sl_predictor_finalize (GObject *object)
 {
   SlPredictor *self = SL_PREDICTOR (object);
   unload (self);
-  for (guint i = 0; i < N_TEXTS; i++)
-    g_free (self->settings.texts[i]);
-  g_clear_object (&self->settings.custom);
+  sl_predictor_settings_clear (&self->settings);
   sl_prediction_mapper_free (self->mapper);
   g_mutex_clear (&self->lock);
   G_OBJECT_CLASS (sl_predictor_parent_class)->finalize (object);
@@ -775,81 +482,11 @@ sl_predictor_finalize (GObject *object)
 static void
 sl_predictor_class_init (SlPredictorClass *klass)
 {
-  const GParamFlags flags = G_PARAM_READWRITE | G_PARAM_CONSTRUCT | G_PARAM_STATIC_STRINGS;
   GObjectClass *object_class = G_OBJECT_CLASS (klass);
   object_class->set_property = sl_predictor_set_property;
   object_class->get_property = sl_predictor_get_property;
   object_class->finalize = sl_predictor_finalize;
-  for (guint i = 0; i < N_TEXTS; i++)
-    g_object_class_install_property (object_class, i + 1, g_param_spec_string (texts[i].name, texts[i].nick, texts[i].blurb, NULL, flags));
-  /**
-   * SlPredictor:threshold:
-   *
-   * Lowest confidence reported, 0..1. -1 = the decoder's own.
-   *
-   * Since: 0.1
-   */
-  g_object_class_install_property (
-    object_class, PROP_THRESHOLD,
-    g_param_spec_double (
-      "threshold", "Threshold",
-      "Lowest confidence reported, 0..1; -1 = the decoder's own: 0.5 for most objects, 0 for labels of the whole picture", -1, 1, -1,
-      flags));
-  /**
-   * SlPredictor:iou-threshold:
-   *
-   * Intersection over union above which the less confident of two boxes goes, 0..1. 0 = the decoder's own.
-   *
-   * Since: 0.1
-   */
-  g_object_class_install_property (
-    object_class, PROP_IOU_THRESHOLD,
-    g_param_spec_double ("iou-threshold", "Overlap threshold",
-                         "Overlap (intersection over union) above which the less confident of two boxes goes, 0..1; 0 = the decoder's own",
-                         0, 1, 0, flags));
-  /**
-   * SlPredictor:max-results:
-   *
-   * Most objects reported for a frame, best first.
-   *
-   * Since: 0.1
-   */
-  g_object_class_install_property (
-    object_class, PROP_MAX_RESULTS,
-    g_param_spec_uint ("max-results", "Most objects", "Most objects reported for a frame, best first", 1, SL_MAX_RESULTS, 100, flags));
-  /**
-   * SlPredictor:top-k:
-   *
-   * Most labels of the whole frame, best first.
-   *
-   * Since: 0.1
-   */
-  g_object_class_install_property (object_class, PROP_TOP_K,
-                                   g_param_spec_uint ("top-k", "Most labels",
-                                                      "Most labels of the whole picture reported for a frame, best first", 1,
-                                                      SL_MAX_RESULTS, 1, flags));
-  /**
-   * SlPredictor:threads:
-   *
-   * CPU threads that run the model. 0 = as many as run it fastest, at most 4: the model is run a few times when it is loaded.
-   *
-   * Since: 0.1
-   */
-  g_object_class_install_property (object_class, PROP_THREADS,
-                                   g_param_spec_uint ("threads", "Threads",
-                                                      "CPU threads that run the model; 0 = as many as run it fastest, measured, at most 4",
-                                                      0, SL_MAX_THREADS, 1, flags));
-  /**
-   * SlPredictor:custom-decoder:
-   *
-   * A decoder of the application's own, which counts instead of #SlPredictor:decoder. Unset, that one.
-   *
-   * Since: 0.1
-   */
-  g_object_class_install_property (object_class, PROP_CUSTOM_DECODER,
-                                   g_param_spec_object ("custom-decoder", "Custom decoder",
-                                                        "A decoder of the application's own, which counts instead of decoder",
-                                                        SL_TYPE_CUSTOM_DECODER, flags));
+  sl_predictor_settings_install (object_class);
 }
 
 static void

@@ -13,11 +13,10 @@
 static gboolean
 convert (const SlModelOptions *options, const char *path, GError **error)
 {
-  SlModelLoadOptions how = sl_limit_options_load (&options->limits, FALSE);
+  SlModelLoadOptions how = sl_model_options_load (options, FALSE);
   how.keep_activations = TRUE;
   how.state = SL_STATE_NONE; /* the file has every input and output */
-  const SlContractOverrides overrides = sl_model_options_overrides (options);
-  g_autoptr (SlModel) model = sl_model_load_with (options->model, &overrides, &how, error);
+  g_autoptr (SlModel) model = sl_model_load_with (options->settings.model, &options->settings, &how, error);
   if (model == NULL)
     return FALSE;
   g_autoptr (GBytes) bytes = sl_model_to_tflite (model, error);
@@ -37,7 +36,7 @@ run_convert (int argc, char **argv)
   g_auto (GStrv) rest = NULL;
   g_autofree char *output = NULL;
   g_autoptr (GError) error = NULL;
-  g_autofree GOptionEntry *more = sl_model_options_entries (&options);
+  g_autofree GOptionEntry *more = sl_model_options_entries (&options, SL_SETTINGS_CONTRACT | SL_SETTINGS_LIMITS);
   const GOptionEntry entries[] = {
     { "output", 'o', 0, G_OPTION_ARG_FILENAME, &output, "The file to write", "FILE" },
     { NULL },
@@ -53,9 +52,9 @@ run_convert (int argc, char **argv)
   else if (output == NULL)
     sl_options_usage ("convert", "--output FILE is required");
   else if (sl_options_tflite ("convert", output) && sl_options_apart ("convert", "--output", output, "MODEL", rest[0])
-           && sl_options_apart ("convert", "--output", output, "--labels", options.labels)
+           && sl_options_apart ("convert", "--output", output, "--labels", options.settings.labels)
            && sl_model_options_check ("convert", &options)) {
-    options.model = g_strdup (rest[0]);
+    options.settings.model = g_strdup (rest[0]);
     status = convert (&options, output, &error) ? SL_EXIT_OK : SL_EXIT_FAILED;
   }
   if (error != NULL)

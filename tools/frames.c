@@ -22,7 +22,7 @@
 #include "plugins/camera/intact.h"
 #include "plugins/camera/messages.h"
 #include "plugins/camera/source.h"
-#include "plugins/video_input.h"
+#include "plugins/video/input.h"
 #include "sightline/error.h"
 #include "tools/picture_file.h"
 #include "tools/predict/camera.h"

@@ -146,10 +146,10 @@ static gboolean
 infer (const SlModelOptions *options, char **inputs, const char *prefix, guint frames, GError **error)
 {
   g_auto (Io) io = { 0 };
-  SlModelLoadOptions how = sl_limit_options_load (&options->limits, FALSE);
+  SlModelLoadOptions how = sl_model_options_load (options, FALSE);
   g_autofree char *notice = NULL;
-  sl_backend_options_load (&options->backend, options->threads, &how);
-  g_autoptr (SlModel) model = sl_model_load_with (options->model, NULL, &how, error);
+  how.any_backend = TRUE;
+  g_autoptr (SlModel) model = sl_model_load_with (options->settings.model, NULL, &how, error);
   if (model == NULL)
     return FALSE;
   SlGraph *graph = sl_model_graph (model);
@@ -157,7 +157,7 @@ infer (const SlModelOptions *options, char **inputs, const char *prefix, guint f
     return FALSE;
   g_autoptr (SlSession) session = sl_model_session_new (model, options->threads, &notice, error);
   if (session == NULL) {
-    g_prefix_error (error, "%s: ", options->model);
+    g_prefix_error (error, "%s: ", options->settings.model);
     return FALSE;
   }
   SlStatus status = SL_STATUS_OK;
@@ -166,9 +166,9 @@ infer (const SlModelOptions *options, char **inputs, const char *prefix, guint f
   if (notice == NULL)
     notice = sl_session_take_notice (session);
   if (notice != NULL)
-    sl_complain ("infer", "%s: %s", options->model, notice);
+    sl_complain ("infer", "%s: %s", options->settings.model, notice);
   if (status != SL_STATUS_OK) {
-    g_set_error (error, SL_ERROR, SL_ERROR_BACKEND, "%s: %s", options->model, sl_session_status_text (session, status));
+    g_set_error (error, SL_ERROR, SL_ERROR_BACKEND, "%s: %s", options->settings.model, sl_session_status_text (session, status));
     return FALSE;
   }
   for (guint i = 0; i < io.n_outputs; i++)
@@ -185,30 +185,29 @@ run_infer (int argc, char **argv)
   g_autofree char *prefix = NULL, *frames_text = NULL;
   guint frames = 1;
   g_autoptr (GError) error = NULL;
+  g_autofree GOptionEntry *more = sl_model_options_entries (&options, SL_SETTINGS_LIMITS | SL_SETTINGS_BACKEND);
   const GOptionEntry entries[] = {
-    { "model", 'm', 0, G_OPTION_ARG_FILENAME, &options.model, "The model", "FILE" },
+    { "model", 'm', 0, G_OPTION_ARG_FILENAME, &options.settings.model, "The model", "FILE" },
     { "input", 'i', 0, G_OPTION_ARG_FILENAME_ARRAY, &inputs, "Bytes of an input, once for each in the model's order", "FILE" },
     { "output", 'o', 0, G_OPTION_ARG_FILENAME, &prefix, "Writes PREFIX.0.bin, PREFIX.1.bin, ...", "PREFIX" },
     { "frames", 'n', 0, G_OPTION_ARG_STRING, &frames_text,
       "Run so often on the same inputs, for a model that carries state, and write the last outputs", "N" },
-    { "threads", 't', 0, G_OPTION_ARG_STRING, &options.threads_text, "Threads to compute with, 1..64 or auto (default 1)", "N" },
-    SL_OPTION_LIMITS (&options.limits),
-    SL_OPTION_BACKEND (&options.backend),
+    { "threads", 't', 0, G_OPTION_ARG_STRING, &options.settings.threads, "Threads to compute with, 1..64 or auto (default 1)", "N" },
     { NULL },
   };
   int status = sl_options_parse ("infer", "", "Runs a model on raw tensors.",
                                  "Prints a line for each output: name, type, shape, scale, zero point and bytes, tabs between.", argc, argv,
-                                 entries, NULL, &rest);
+                                 entries, more, &rest);
   if (status >= 0)
     goto done;
   status = SL_EXIT_USAGE;
   if (rest[0] != NULL)
     sl_options_usage ("infer", "unexpected argument '%s'", rest[0]);
-  else if (options.model == NULL || inputs == NULL || prefix == NULL)
+  else if (options.settings.model == NULL || inputs == NULL || prefix == NULL)
     sl_options_usage ("infer", "%s is required",
-                      options.model == NULL ? "--model FILE"
-                      : inputs == NULL      ? "--input FILE"
-                                            : "--output PREFIX");
+                      options.settings.model == NULL ? "--model FILE"
+                      : inputs == NULL               ? "--input FILE"
+                                                     : "--output PREFIX");
   else if (sl_model_options_check ("infer", &options) && sl_options_integer ("infer", "--frames", frames_text, 1, 1000000, &frames))
     status = infer (&options, inputs, prefix, frames, &error) ? SL_EXIT_OK : SL_EXIT_FAILED;
   if (error != NULL)

@@ -74,14 +74,13 @@ report_fill (Report *report, const SlModelOptions *options, GError **error)
 {
   g_autoptr (GError) range = NULL;
   g_autoptr (GError) outputs = NULL;
-  SlContractOverrides overrides = sl_model_options_overrides (options);
-  const SlModelLoadOptions how = sl_limit_options_load (&options->limits, TRUE);
-  report->model = sl_model_load_with (options->model, &overrides, &how, error);
+  const SlModelLoadOptions how = sl_model_options_load (options, TRUE);
+  report->model = sl_model_load_with (options->settings.model, &options->settings, &how, error);
   if (report->model == NULL)
     return FALSE;
   report->session = sl_session_new (sl_model_graph (report->model), 1, error);
   if (report->session == NULL) {
-    g_prefix_error (error, "%s: ", options->model);
+    g_prefix_error (error, "%s: ", options->settings.model);
     return FALSE;
   }
   sl_session_stats (report->session, &report->stats);
@@ -448,7 +447,7 @@ run_inspect (int argc, char **argv)
     { "passes", 0, 0, G_OPTION_ARG_NONE, &passes, "Show what each rewrite of the graph changed", NULL },
     { NULL }
   };
-  g_autofree GOptionEntry *more = sl_model_options_entries (&options);
+  g_autofree GOptionEntry *more = sl_model_options_entries (&options, SL_SETTINGS_CONTRACT | SL_SETTINGS_LIMITS);
   int status = sl_options_parse ("inspect", "MODEL...", "Shows what a model takes and gives, and what runs it.", NULL, argc, argv, entries,
                                  more, &rest);
   if (status >= 0)
@@ -474,7 +473,7 @@ run_inspect (int argc, char **argv)
     status = sl_print_needs (rest, &options);
     goto done;
   }
-  options.model = g_strdup (rest[0]);
+  options.settings.model = g_strdup (rest[0]);
   status = SL_EXIT_OK;
   if (!report_fill (&report, &options, &error)) {
     sl_complain ("inspect", "%s", error->message);
@@ -489,7 +488,7 @@ run_inspect (int argc, char **argv)
       print_passes (&report);
   }
   if (status == SL_EXIT_OK && picture != NULL)
-    status = predict_picture (n_given, given, options.model, picture);
+    status = predict_picture (n_given, given, options.settings.model, picture);
 done:
   sl_model_options_clear (&options);
   return status;

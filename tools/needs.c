@@ -23,9 +23,8 @@ need (GHashTable *needs, const char *kind, const char *name)
 static gboolean
 add_model (GHashTable *needs, const char *path, const SlModelOptions *options, GError **error)
 {
-  const SlContractOverrides overrides = sl_model_options_overrides (options);
-  const SlModelLoadOptions how = sl_limit_options_load (&options->limits, TRUE);
-  g_autoptr (SlModel) model = sl_model_load_with (path, &overrides, &how, error);
+  const SlModelLoadOptions how = sl_model_options_load (options, TRUE);
+  g_autoptr (SlModel) model = sl_model_load_with (path, &options->settings, &how, error);
   if (model == NULL)
     return FALSE;
   SlGraph *graph = sl_model_graph (model);

@@ -22,48 +22,53 @@
 void
 sl_model_options_clear (SlModelOptions *options)
 {
-  g_free (options->model);
-  g_free (options->threads_text);
-  sl_limit_options_clear (&options->limits);
-  sl_backend_options_clear (&options->backend);
-  g_free (options->labels);
-  g_free (options->mean);
-  g_free (options->std);
-  g_free (options->colour);
-  g_free (options->fit);
-  g_free (options->layout);
-  g_free (options->decoder);
+  sl_model_settings_clear (&options->settings);
   memset (options, 0, sizeof *options);
 }
 
 GOptionEntry *
-sl_model_options_entries (SlModelOptions *options)
+sl_model_options_entries (SlModelOptions *options, guint groups)
 {
-  const GOptionEntry entries[] = {
-    { "labels", 'l', 0, G_OPTION_ARG_FILENAME, &options->labels, "Class names, one a line (default: the model's own)", "FILE" },
-    { "mean", 0, 0, G_OPTION_ARG_STRING, &options->mean, "Mean of the input, one number or one a channel, in 0..255", "M[,M,M]" },
-    { "std", 0, 0, G_OPTION_ARG_STRING, &options->std, "Divisor of the input, above 0: value = (byte - mean) / std", "S[,S,S]" },
-    { "colour", 0, 0, G_OPTION_ARG_STRING, &options->colour, "Channel order of the input: " SL_COLOUR_NAMES, "ORDER" },
-    { "layout", 0, 0, G_OPTION_ARG_STRING, &options->layout, "Layout of the input: " SL_LAYOUT_NAMES, "LAYOUT" },
-    { "fit", 0, 0, G_OPTION_ARG_STRING, &options->fit, "How frames fill the input: " SL_FIT_NAMES, "FIT" },
-    { "decoder", 0, 0, G_OPTION_ARG_STRING, &options->decoder, "What the outputs mean: labels, ssd, yolo, ...",
-      "NAME[,PARAMETER=VALUE...]" },
-    SL_OPTION_LIMITS (&options->limits),
-    { NULL },
-  };
-  return g_memdup2 (entries, sizeof entries);
+  static const GOptionArg kinds[] = { [SL_SETTING_TEXT] = G_OPTION_ARG_STRING,
+                                      [SL_SETTING_FILE] = G_OPTION_ARG_FILENAME,
+                                      [SL_SETTING_NUMBER] = G_OPTION_ARG_STRING,
+                                      [SL_SETTING_BOOL] = G_OPTION_ARG_NONE,
+                                      [SL_SETTING_CHOICE] = G_OPTION_ARG_STRING };
+  guint n, found = 0;
+  const SlSetting *table = sl_settings_table (&n);
+  GOptionEntry *entries = g_new0 (GOptionEntry, n + 1);
+  for (guint i = 0; i < n; i++) {
+    const SlSetting *row = &table[i];
+    gpointer place = G_STRUCT_MEMBER_P (&options->settings, row->offset);
+    if ((row->doors & SL_DOOR_OPTION) == 0 || (row->group & groups) == 0)
+      continue;
+    entries[found++] = (GOptionEntry){ .long_name = row->name,
+                                       .short_name = row->letter,
+                                       .arg = kinds[row->kind],
+                                       .arg_data = row->kind == SL_SETTING_BOOL ? &options->flags[i] : place,
+                                       .description = row->option_help,
+                                       .arg_description = row->value_name };
+  }
+  return entries;
 }
 
-SlContractOverrides
-sl_model_options_overrides (const SlModelOptions *options)
+SlModelLoadOptions
+sl_model_options_load (const SlModelOptions *options, gboolean skip_input_quantize)
 {
-  return (SlContractOverrides){ .labels = options->labels,
-                                .mean = options->mean,
-                                .std = options->std,
-                                .colour = options->colour,
-                                .fit = options->fit,
-                                .layout = options->layout,
-                                .decoder = options->decoder };
+  SlModelLoadOptions how = sl_model_load_options (&options->settings);
+  how.skip_input_quantize = skip_input_quantize;
+  return how;
+}
+
+gboolean
+sl_model_options_state (const SlModelOptions *options, guint groups)
+{
+  guint n;
+  const SlSetting *table = sl_settings_table (&n);
+  for (guint i = 0; i < n; i++)
+    if ((table[i].group & groups) != 0 && sl_setting_get (&table[i], &options->settings) != NULL)
+      return TRUE;
+  return FALSE;
 }
 
 /* (transfer full): "; did you mean --threads?" for an option that is nearly one of @lists, which may be NULL; else "". */
@@ -193,57 +198,6 @@ sl_options_threads (const char *command, const char *option, const char *text, g
   return FALSE;
 }
 
-void
-sl_limit_options_clear (SlLimitOptions *limits)
-{
-  g_clear_pointer (&limits->tensor_text, g_free);
-  g_clear_pointer (&limits->work_text, g_free);
-  g_clear_pointer (&limits->input_shape, g_free);
-  g_clear_pointer (&limits->fixed_inputs, g_free);
-  g_clear_pointer (&limits->state, g_free);
-}
-
-void
-sl_backend_options_clear (SlBackendOptions *given)
-{
-  g_clear_pointer (&given->backend, g_free);
-  g_clear_pointer (&given->provider, g_free);
-  g_clear_pointer (&given->options, g_free);
-  g_clear_pointer (&given->delegate, g_free);
-  g_clear_pointer (&given->precision, g_free);
-}
-
-void
-sl_backend_options_load (const SlBackendOptions *given, guint threads, SlModelLoadOptions *how)
-{
-  how->any_backend = TRUE;
-  how->threads = threads;
-  how->backend = (SlBackendSettings){ .backend = given->backend,
-                                      .provider = given->provider,
-                                      .options = given->options,
-                                      .delegate = given->delegate,
-                                      .precision = given->precision,
-                                      .fallback = given->fallback };
-}
-
-gboolean
-sl_limit_options_check (const char *command, SlLimitOptions *limits)
-{
-  return sl_options_integer (command, "--tensor-limit", limits->tensor_text, 1, SL_MAX_TENSOR_LIMIT, &limits->tensor)
-         && sl_options_integer (command, "--work-limit", limits->work_text, 1, 1000000, &limits->work);
-}
-
-SlModelLoadOptions
-sl_limit_options_load (const SlLimitOptions *limits, gboolean skip_input_quantize)
-{
-  return (SlModelLoadOptions){ .skip_input_quantize = skip_input_quantize,
-                               .tensor_limit = (gsize) MIN ((guint64) limits->tensor << 20, G_MAXSIZE / 4),
-                               .work_limit = (guint64) limits->work * 1000000000,
-                               .input_shape = limits->input_shape,
-                               .fixed_inputs = limits->fixed_inputs,
-                               .state = limits->state };
-}
-
 gboolean
 sl_options_number (const char *command, const char *option, const char *text, double lo, double hi, double *value)
 {
@@ -343,7 +297,6 @@ sl_options_apart (const char *command, const char *option, const char *path, con
   return FALSE;
 }
 
-/* Replaces *@text by the choice's own spelling. */
 gboolean
 sl_options_choice (const char *command, const char *option, char **text, const char *const *choices)
 {
@@ -360,24 +313,42 @@ sl_options_choice (const char *command, const char *option, char **text, const c
   return FALSE;
 }
 
+/* *@text becomes the spelling of one of @row's words. */
 static gboolean
-check_word (const char *command, const char *option, char **text, const SlPictureWord *words, guint n)
+check_words (const char *command, const char *option, const SlSetting *row, char **text)
 {
-  const char *names[SL_N_COLOURS + SL_N_LAYOUTS + SL_N_FITS + 1] = { NULL };
-  for (guint i = 0; i < n; i++)
-    names[i] = words[i].name;
+  g_autofree const char **names = g_new0 (const char *, row->n_words + 1);
+  for (guint i = 0; i < row->n_words; i++)
+    names[i] = row->words[i].name;
   return sl_options_choice (command, option, text, names);
+}
+
+static gboolean
+check_setting (const char *command, const SlSetting *row, SlModelSettings *settings)
+{
+  g_autofree char *option = g_strconcat ("--", row->name, NULL);
+  char **place = (char **) G_STRUCT_MEMBER_P (settings, row->offset);
+  guint number;
+  if (row->kind == SL_SETTING_NUMBER)
+    return sl_options_integer (command, option, *place, (guint) row->minimum, (guint) row->maximum, &number);
+  return row->kind != SL_SETTING_CHOICE || check_words (command, option, row, place);
 }
 
 gboolean
 sl_model_options_check (const char *command, SlModelOptions *options)
 {
+  guint n;
+  const SlSetting *table = sl_settings_table (&n);
   options->threads = 1;
-  return sl_options_threads (command, "--threads", options->threads_text, &options->threads)
-         && sl_limit_options_check (command, &options->limits)
-         && check_word (command, "--colour", &options->colour, sl_colour_words, SL_N_COLOURS)
-         && check_word (command, "--layout", &options->layout, sl_layout_words, SL_N_LAYOUTS)
-         && check_word (command, "--fit", &options->fit, sl_fit_words, SL_N_FITS);
+  if (!sl_options_threads (command, "--threads", options->settings.threads, &options->threads))
+    return FALSE;
+  for (guint i = 0; i < n; i++) {
+    if (options->flags[i])
+      sl_setting_set (&table[i], &options->settings, "true");
+    if ((table[i].doors & SL_DOOR_OPTION) != 0 && !check_setting (command, &table[i], &options->settings))
+      return FALSE;
+  }
+  return TRUE;
 }
 
 int

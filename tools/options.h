@@ -7,39 +7,26 @@
 
 #include <glib.h>
 
-#include "models/contract.h"
 #include "models/model.h"
+#include "models/settings.h"
 
-/** What a model may ask for; NULL and 0 = not given. */
+/** Options about a model; zeroed = nothing given. */
 typedef struct
 {
-  char *tensor_text, *work_text, *input_shape, *fixed_inputs, *state;
-  guint tensor, work; /* MiB and billions of multiply-adds, once parsed */
-} SlLimitOptions;
-
-/** Who runs the model, and how precisely; NULL = not given. */
-typedef struct
-{
-  char *backend, *provider, *options, *delegate, *precision;
-  gboolean fallback;
-} SlBackendOptions;
-
-/** Options about the model; NULL and 0 = not given. */
-typedef struct
-{
-  char *model;
-  char *threads_text;
-  guint threads; /* once parsed 1..SL_MAX_THREADS, or 0 for auto */
-  SlLimitOptions limits;
-  SlBackendOptions backend;
-  char *labels, *mean, *std, *colour, *fit, *layout, *decoder;
+  SlModelSettings settings;
+  guint threads;                   /* once checked 1..SL_MAX_THREADS, or 0 for auto */
+  gboolean flags[SL_MAX_SETTINGS]; /* of options without a value, by row of the table; once checked they are in @settings */
 } SlModelOptions;
 
 void sl_model_options_clear (SlModelOptions *options);
-/** sl_model_options_entries: (transfer full): entries for --labels and the contract's overrides; g_free() it. */
-GOptionEntry *sl_model_options_entries (SlModelOptions *options);
-/** sl_model_options_overrides: the same as the contract takes them; pointers are @options'. */
-SlContractOverrides sl_model_options_overrides (const SlModelOptions *options);
+/** sl_model_options_entries: (transfer full): entries for the settings of @groups (SlSettingGroup) that options state; g_free() it. */
+GOptionEntry *sl_model_options_entries (SlModelOptions *options, guint groups);
+/** sl_model_options_check: everything given; FALSE, having complained, when something is wrong. */
+gboolean sl_model_options_check (const char *command, SlModelOptions *options);
+/** sl_model_options_load: how a model is loaded by @options, once checked. The texts are theirs. */
+SlModelLoadOptions sl_model_options_load (const SlModelOptions *options, gboolean skip_input_quantize);
+/** sl_model_options_state: whether something of @groups is given. */
+gboolean sl_model_options_state (const SlModelOptions *options, guint groups);
 
 /** An only argument that makes a command print its options as a JSON object (scripts/manual.py). It is no part of --help. */
 #define SL_OPTION_DESCRIBE "--describe-options"
@@ -79,49 +66,9 @@ gboolean sl_options_same_file (const char *a, const char *b);
 gboolean sl_options_apart (const char *command, const char *option, const char *path, const char *name, const char *other);
 /** sl_options_choice: *@text becomes the spelling in @choices (NULL-terminated) that it equals in any case. */
 gboolean sl_options_choice (const char *command, const char *option, char **text, const char *const *choices);
-/** SL_OPTION_LIMITS: entries for --tensor-limit, --work-limit, --input-shape, --fixed-inputs and --state that put their texts into @limits. */
-#define SL_OPTION_LIMITS(limits)                                                                                                             \
-  { "tensor-limit",                                                                                                                          \
-    0,                                                                                                                                       \
-    0,                                                                                                                                       \
-    G_OPTION_ARG_STRING,                                                                                                                     \
-    &(limits)->tensor_text,                                                                                                                  \
-    "Most MiB that the model's tensors may take, 1..1048576 (default 1024)",                                                                 \
-    "MIB" },                                                                                                                                 \
-    { "work-limit", 0, 0, G_OPTION_ARG_STRING, &(limits)->work_text, "Most multiply-adds of a frame, in billions, 1..1000000 (default 250)", \
-      "N" },                                                                                                                                 \
-    { "input-shape", 0, 0, G_OPTION_ARG_STRING, &(limits)->input_shape, "Size of an input that the model leaves open, such as 1,3,224,224",  \
-      "N,N,..." },                                                                                                                           \
-    { "fixed-inputs",   0, 0, G_OPTION_ARG_STRING, &(limits)->fixed_inputs, "Inputs that are always the same, such as 1=style.npy or 1=0.5", \
-      "INPUT=VALUE;..." },                                                                                                                   \
-  {                                                                                                                                          \
-    "state", 0, 0, G_OPTION_ARG_STRING, &(limits)->state,                                                                                    \
-      "Inputs that get an output of the frame before, such as h0=hn,c0=cn, or none (default: told by names)", "INPUT=OUTPUT,..."             \
-  }
-/** SL_OPTION_BACKEND: entries for --backend, --provider, --provider-options, --delegate, --fallback and --precision. */
-#define SL_OPTION_BACKEND(given)                                                                                                                \
-  { "backend", 0, 0, G_OPTION_ARG_STRING, &(given)->backend, "Who runs the model: " SL_BACKEND_NAMES " (default sightline)", "NAME" },          \
-    { "provider", 0, 0, G_OPTION_ARG_STRING, &(given)->provider, "Execution providers of ONNX Runtime, such as tensorrt,cuda", "NAME,..." },    \
-    { "provider-options", 0, 0, G_OPTION_ARG_STRING, &(given)->options, "Options of the first provider, or of the delegate", "KEY=VALUE,..." }, \
-    { "delegate", 0, 0, G_OPTION_ARG_FILENAME, &(given)->delegate, "External delegate of TensorFlow Lite", "FILE.so" },                         \
-    { "fallback", 0, 0, G_OPTION_ARG_NONE, &(given)->fallback, "Sightline runs the model where the backend cannot", NULL },                     \
-  {                                                                                                                                             \
-    "precision", 0, 0, G_OPTION_ARG_STRING, &(given)->precision, "Of layers of floats: " SL_PRECISION_NAMES " (default float)", "NAME"          \
-  }
-void sl_backend_options_clear (SlBackendOptions *given);
-/** sl_backend_options_load: @how is for sl_model_session_new(), by the backend that is given. */
-void sl_backend_options_load (const SlBackendOptions *given, guint threads, SlModelLoadOptions *how);
-void sl_limit_options_clear (SlLimitOptions *limits);
-/** sl_limit_options_check: FALSE with a message when a limit is not a number or is outside its range. */
-gboolean sl_limit_options_check (const char *command, SlLimitOptions *limits);
-/** sl_limit_options_load: how a model is loaded under @limits. */
-SlModelLoadOptions sl_limit_options_load (const SlLimitOptions *limits, gboolean skip_input_quantize);
-/** sl_model_options_check: numbers and choices of @options; FALSE, having complained, when one is wrong. */
-gboolean sl_model_options_check (const char *command, SlModelOptions *options);
 /** sl_options_usage: complains and returns SL_EXIT_USAGE. */
 int sl_options_usage (const char *command, const char *format, ...) G_GNUC_PRINTF (2, 3);
 
-G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (SlLimitOptions, sl_limit_options_clear)
-G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (SlBackendOptions, sl_backend_options_clear)
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (SlModelOptions, sl_model_options_clear)
 
 #endif

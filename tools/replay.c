@@ -17,19 +17,16 @@
 
 typedef struct
 {
-  char *model, *threads_text, *cpu;
-  guint threads; /* once parsed 1..SL_MAX_THREADS, 0 for auto */
+  SlModelOptions model;
+  char *cpu;
   gboolean any_model, json;
-  SlLimitOptions limits;
 } Options;
 
 static void
 options_clear (Options *options)
 {
-  g_free (options->model);
-  g_free (options->threads_text);
+  sl_model_options_clear (&options->model);
   g_free (options->cpu);
-  sl_limit_options_clear (&options->limits);
 }
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Options, options_clear)
@@ -193,16 +190,17 @@ replay (const Options *options, const char *path, GError **error)
   if (box == NULL)
     return SL_EXIT_USAGE;
   const SlBlackBoxInfo *info = sl_black_box_info (box);
-  SlModelLoadOptions how = sl_limit_options_load (&options->limits, info->skips_input_quantize);
+  SlModelLoadOptions how = sl_model_options_load (&options->model, info->skips_input_quantize);
   if (how.input_shape == NULL)
     how.input_shape = info->input_shape;
   if (how.state == NULL)
     how.state = info->state != NULL ? info->state : SL_STATE_NONE;
   how.handed_inputs = info->handed;
   how.backend.precision = info->precision;
-  g_autoptr (SlModel) model = sl_model_load_with (options->model != NULL ? options->model : info->model, NULL, &how, error);
+  g_autoptr (SlModel) model =
+    sl_model_load_with (options->model.settings.model != NULL ? options->model.settings.model : info->model, NULL, &how, error);
   if (model == NULL) {
-    if (options->model == NULL)
+    if (options->model.settings.model == NULL)
       g_prefix_error (error, "the model that was recorded cannot be loaded; name it with --model FILE: ");
     return SL_EXIT_USAGE;
   }
@@ -212,7 +210,7 @@ replay (const Options *options, const char *path, GError **error)
     return SL_EXIT_USAGE;
   }
   g_autoptr (SlSession) session =
-    sl_session_new (sl_model_graph (model), options->threads_text != NULL ? options->threads : info->threads, error);
+    sl_session_new (sl_model_graph (model), options->model.settings.threads != NULL ? options->model.threads : info->threads, error);
   if (session == NULL)
     return SL_EXIT_USAGE;
   if (!options->json)
@@ -248,25 +246,25 @@ run_replay (int argc, char **argv)
   g_auto (Options) options = { 0 };
   g_auto (GStrv) rest = NULL;
   g_autoptr (GError) error = NULL;
+  g_autofree GOptionEntry *more = sl_model_options_entries (&options.model, SL_SETTINGS_LIMITS);
   const GOptionEntry entries[] = {
-    { "model", 'm', 0, G_OPTION_ARG_FILENAME, &options.model, "The model (default: the path that was recorded)", "FILE" },
+    { "model", 'm', 0, G_OPTION_ARG_FILENAME, &options.model.settings.model, "The model (default: the path that was recorded)", "FILE" },
     { "any-model", 0, 0, G_OPTION_ARG_NONE, &options.any_model, "Compare with --model even where it is not the recorded model", NULL },
-    { "threads", 't', 0, G_OPTION_ARG_STRING, &options.threads_text, "Threads to compute with, 1..64 or auto (default: as recorded)", "N" },
+    { "threads", 't', 0, G_OPTION_ARG_STRING, &options.model.settings.threads,
+      "Threads to compute with, 1..64 or auto (default: as recorded)", "N" },
     { "cpu", 0, 0, G_OPTION_ARG_STRING, &options.cpu, "Best instruction set to use, such as avx2, as SIGHTLINE_CPU has it", "SET" },
     { "json", 'j', 0, G_OPTION_ARG_NONE, &options.json, "Print one JSON object", NULL },
-    SL_OPTION_LIMITS (&options.limits),
     { NULL },
   };
   int status = sl_options_parse ("replay", "FILE", "Runs the inferences of a black box again and compares the outputs bit for bit.",
-                                 "Exit status: 0 all are equal, 1 some differ, 2 a file cannot be used.", argc, argv, entries, NULL, &rest);
+                                 "Exit status: 0 all are equal, 1 some differ, 2 a file cannot be used.", argc, argv, entries, more, &rest);
   if (status >= 0)
     return status;
   if (rest[0] == NULL || rest[1] != NULL)
     return sl_options_usage ("replay", "expected one FILE: a black box (docs/blackbox.md)");
-  if (options.any_model && options.model == NULL)
+  if (options.any_model && options.model.settings.model == NULL)
     return sl_options_usage ("replay", "--any-model: expected --model FILE with it");
-  if (!sl_options_threads ("replay", "--threads", options.threads_text, &options.threads)
-      || !sl_limit_options_check ("replay", &options.limits) || !set_cpu (options.cpu))
+  if (!sl_model_options_check ("replay", &options.model) || !set_cpu (options.cpu))
     return SL_EXIT_USAGE;
   status = replay (&options, rest[0], &error);
   if (error != NULL)

@@ -114,6 +114,7 @@
   X (SOFTMAX, softmax)                                           \
   X (LOG_SOFTMAX, log_softmax)                                   \
   X (L2_NORMALIZATION, l2_normalization)                         \
+  X (LOCAL_RESPONSE_NORMALIZATION, local_response_normalization) \
   X (UNIDIRECTIONAL_SEQUENCE_LSTM, unidirectional_sequence_lstm) \
   X (NON_MAX_SUPPRESSION_V4, non_max_suppression_v4)             \
   X (NON_MAX_SUPPRESSION_V5, non_max_suppression_v5)             \
@@ -340,6 +341,11 @@ typedef union
   {
     gfloat beta;
   } softmax;
+  struct
+  {
+    gint32 before, after; /* neighbouring channels in the sum of squares, beside the channel itself */
+    gfloat bias, alpha, beta;
+  } local_response; /* x / (bias + alpha * sum)^beta */
   struct
   {
     SlCell cell;

@@ -81,6 +81,10 @@ sl_node_multiply_adds (const SlGraph *graph, const SlNode *node)
       return roi_align (graph, node);
     case SL_OP_DEFORM_COLUMNS: /* four pixels an element */
       return times (elements_of (output), 4);
+    case SL_OP_LOCAL_RESPONSE_NORMALIZATION: /* at most, the sum over its window and the power */
+      return times (
+        elements_of (output),
+        (guint64) MIN ((gint64) node->params.local_response.before + node->params.local_response.after, input->dims[input->rank - 1]) + 32);
     case SL_OP_DETERMINANT:
       return times (elements_of (input), (guint64) input->dims[input->rank - 1]);
     case SL_OP_RESAMPLE:

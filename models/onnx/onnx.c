@@ -393,5 +393,5 @@ names_files (GBytes *bytes)
 }
 
 const SlModelReader sl_reader_onnx = {
-  .name = "onnx", .probe = probe, .read = read_model, .names_files = names_files, .describe = describe
+  .name = "onnx", .endings = ".onnx", .probe = probe, .read = read_model, .names_files = names_files, .describe = describe
 };

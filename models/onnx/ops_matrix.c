@@ -318,29 +318,28 @@ onnx_lp_norm (Onnx *o)
   onnx_set (o, 0, onnx_binary (o, SL_OP_DIV, input, norm), last);
 }
 
-/* Sums of squares over neighbouring channels: a product with a band of ones. */
 void
 onnx_lrn (Onnx *o)
 {
   OnnxValue *x = onnx_required (o, 0);
-  const gint64 size = onnx_attr_int (o, "size", 1);
   const gint32 input = onnx_last (o, x);
+  const gint64 size = onnx_attr_int (o, "size", 1);
   if (o->error != NULL)
     return;
-  const gint32 c = x->rank > 1 ? x->dims[1] : 0;
-  if (c < 1 || c > 4096 || size < 1 || size > 4096) {
-    onnx_fail (o, SL_ERROR_LIMIT, "%d channels in windows of %" G_GINT64_FORMAT " are not supported; at most 4096", c, size);
+  if (x->rank < 2) {
+    onnx_fail (o, SL_ERROR_SHAPE, "input has %u dimensions; expected at least 2, a batch and channels", x->rank);
     return;
   }
-  g_autofree gfloat *band = g_new0 (gfloat, (gsize) c * (gsize) c);
-  for (gint32 i = 0; i < c; i++)
-    for (gint64 k = MAX (i - (size - 1) / 2, 0); k <= MIN (i + size / 2, c - 1); k++)
-      band[(gsize) i * (gsize) c + (gsize) k] = onnx_attr_float (o, "alpha", 1e-4f) / (gfloat) size;
-  const gint32 weights = onnx_constant (o, SL_DTYPE_F32, 2, (const gint32[]){ c, c }, band);
-  const gint32 sum = onnx_layer (o, onnx_unary (o, SL_OP_SQUARE, input), weights, -1);
-  const gint32 base = onnx_binary (o, SL_OP_ADD, sum, onnx_float (o, onnx_attr_float (o, "bias", 1)));
-  const gint32 power = onnx_binary (o, SL_OP_POW, base, onnx_float (o, -onnx_attr_float (o, "beta", 0.75f)));
-  onnx_set (o, 0, onnx_binary (o, SL_OP_MUL, input, power), TRUE);
+  if (size < 1 || size > G_MAXINT32) {
+    onnx_fail (o, SL_ERROR_FORMAT, "size is %" G_GINT64_FORMAT "; expected 1 or more", size);
+    return;
+  }
+  const SlOpParams params = { .local_response = { .before = (gint32) ((size - 1) / 2),
+                                                  .after = (gint32) (size / 2),
+                                                  .bias = onnx_attr_float (o, "bias", 1),
+                                                  .alpha = onnx_attr_float (o, "alpha", 1e-4f) / (gfloat) size,
+                                                  .beta = onnx_attr_float (o, "beta", 0.75f) } };
+  onnx_set (o, 0, onnx_emit (o, SL_OP_LOCAL_RESPONSE_NORMALIZATION, &input, 1, &params, onnx_tensor_type (o, input)), TRUE);
 }
 
 void

@@ -399,6 +399,17 @@ parse_gelu (const TflOptions *o, SlOpParams *params, GError **error)
   return TRUE;
 }
 
+static gboolean
+parse_local_response (const TflOptions *o, SlOpParams *params, GError **error)
+{
+  const gint32 radius = sl_fb_i32 (&o->options, 0, 0);
+  params->local_response.before = params->local_response.after = radius;
+  params->local_response.bias = sl_fb_f32 (&o->options, 1, 0);
+  params->local_response.alpha = sl_fb_f32 (&o->options, 2, 0);
+  params->local_response.beta = sl_fb_f32 (&o->options, 3, 0);
+  return TRUE;
+}
+
 static const TflOp table[] = {
   { 0, NULL, SL_OP_ADD, 11, parse_binary },
   { 1, NULL, SL_OP_AVERAGE_POOL_2D, 5, parse_pool },
@@ -411,6 +422,7 @@ static const TflOp table[] = {
   { 9, NULL, SL_OP_FULLY_CONNECTED, 8, parse_fully_connected },
   { 11, NULL, SL_OP_L2_NORMALIZATION, 0, NULL },
   { 12, NULL, SL_OP_L2_POOL_2D, 5, parse_pool },
+  { 13, NULL, SL_OP_LOCAL_RESPONSE_NORMALIZATION, 13, parse_local_response },
   { 14, NULL, SL_OP_LOGISTIC, 0, NULL },
   { 17, NULL, SL_OP_MAX_POOL_2D, 5, parse_pool },
   { 18, NULL, SL_OP_MUL, 21, parse_binary },

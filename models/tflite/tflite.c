@@ -794,4 +794,4 @@ describe (GBytes *bytes, SlModelMetadata *metadata, GError **error)
   return open_model (&reader, &model, error) && read_metadata (&reader, &model, bytes, metadata, error);
 }
 
-const SlModelReader sl_reader_tflite = { .name = "tflite", .probe = probe, .read = read_model, .describe = describe };
+const SlModelReader sl_reader_tflite = { .name = "tflite", .endings = ".tflite", .probe = probe, .read = read_model, .describe = describe };

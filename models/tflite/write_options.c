@@ -127,6 +127,15 @@ put_block (const Options *o)
 }
 
 static void
+put_local_response (const Options *o)
+{
+  fb_i32 (o->table, 0, o->node->params.local_response.before);
+  fb_f32 (o->table, 1, o->node->params.local_response.bias);
+  fb_f32 (o->table, 2, o->node->params.local_response.alpha);
+  fb_f32 (o->table, 3, o->node->params.local_response.beta);
+}
+
+static void
 put_gather (const Options *o)
 {
   fb_i32 (o->table, 0, o->node->params.axis.axis);
@@ -220,44 +229,22 @@ static const struct
   guint8 type; /* union member */
   void (*put) (const Options *options);
 } kinds[] = {
-  { 1, put_conv },
-  { 2, put_depthwise },
-  { 5, put_pool },
-  { 8, put_fully_connected },
-  { 9, put_softmax },
-  { 10, put_concat },
-  { 11, put_binary },
-  { 15, put_bilinear },
-  { 17, put_reshape },
-  { 19, put_block },
-  { 21, put_binary },
-  { 23, put_gather },
-  { 27, put_reducer },
-  { 28, put_binary },
-  { 29, put_binary },
-  { 30, put_squeeze },
-  { 32, put_slice },
-  { 35, put_split },
-  { 37, put_cast },
-  { 40, put_result_type },
-  { 49, put_transpose_conv },
-  { 55, put_result_type },
-  { 57, put_result_type },
-  { 59, put_pack },
-  { 64, put_unpack },
-  { 74, put_nearest },
-  { 75, put_leaky_relu },
-  { 77, put_mirror },
-  { 79, put_split },
-  { 94, put_block },
-  { 101, put_matmul },
-  { 102, put_cumsum },
-  { 120, put_gelu },
+  { 1, put_conv },         { 2, put_depthwise },       { 5, put_pool },         { 8, put_fully_connected },
+  { 9, put_softmax },      { 10, put_concat },         { 11, put_binary },      { 13, put_local_response },
+  { 15, put_bilinear },    { 17, put_reshape },        { 19, put_block },       { 21, put_binary },
+  { 23, put_gather },      { 27, put_reducer },        { 28, put_binary },      { 29, put_binary },
+  { 30, put_squeeze },     { 32, put_slice },          { 35, put_split },       { 37, put_cast },
+  { 40, put_result_type }, { 49, put_transpose_conv }, { 55, put_result_type }, { 57, put_result_type },
+  { 59, put_pack },        { 64, put_unpack },         { 74, put_nearest },     { 75, put_leaky_relu },
+  { 77, put_mirror },      { 79, put_split },          { 94, put_block },       { 101, put_matmul },
+  { 102, put_cumsum },     { 120, put_gelu },
 };
 
 FbNode *
 tfl_write_options (FbWriter *fb, const SlGraph *graph, const SlNode *node, const TflOp *op)
 {
+  if (node->op == SL_OP_LOCAL_RESPONSE_NORMALIZATION && node->params.local_response.before != node->params.local_response.after)
+    return NULL; /* TensorFlow Lite has one radius for both sides */
   for (guint i = 0; i < G_N_ELEMENTS (kinds); i++) {
     if (kinds[i].type != op->options_type)
       continue;

@@ -325,4 +325,4 @@ read_model (GBytes *bytes, const SlReaderSource *source, SlGraph *graph, SlModel
   return good;
 }
 
-const SlModelReader sl_reader_torchscript = { .name = "torchscript", .probe = probe, .read = read_model };
+const SlModelReader sl_reader_torchscript = { .name = "torchscript", .endings = ".pt, .ptl", .probe = probe, .read = read_model };

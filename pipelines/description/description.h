@@ -8,14 +8,8 @@
 #ifndef SL_PIPELINES_DESCRIPTION_DESCRIPTION_H
 #define SL_PIPELINES_DESCRIPTION_DESCRIPTION_H
 
+#include "pipelines/description/parameter.h"
 #include "postprocess/analyze/regions.h"
-
-/** Most levels of nested includes. */
-#define SL_DESCRIPTION_MAX_DEPTH 8
-/** Most files of one description, with drop-ins. */
-#define SL_DESCRIPTION_MAX_FILES 64
-/** Most levels of parameters inside the defaults of other parameters. */
-#define SL_DESCRIPTION_MAX_NESTING 16
 
 /** When a pipeline is restarted after its end. */
 typedef enum
@@ -24,34 +18,6 @@ typedef enum
   SL_RESTART_ON_FAILURE, /* after an error, or after the watchdog found a stall */
   SL_RESTART_ALWAYS      /* also after the end of its stream */
 } SlRestart;
-
-typedef enum
-{
-  SL_PARAMETER_STRING,
-  SL_PARAMETER_INTEGER,
-  SL_PARAMETER_NUMBER,
-  SL_PARAMETER_BOOLEAN,
-  SL_PARAMETER_PATH, /* a relative default is relative to the folder of its description file */
-  SL_PARAMETER_CHOICE
-} SlParameterType;
-
-/**
- * SlParameter:
- * @value: the text that is substituted
- * @is_default: @value is the default in the file; neither the caller nor the environment gives a value
- * @environment: (nullable): name of an environment variable. Its value is used where it is set and the caller gives no value
- * @description: (nullable)
- * @choices: (nullable): the values of an SL_PARAMETER_CHOICE
- * @minimum, @maximum: range of integers and numbers
- */
-typedef struct
-{
-  char *name, *value, *description, *environment;
-  gboolean is_default, from_environment;
-  SlParameterType type;
-  GStrv choices;
-  gdouble minimum, maximum;
-} SlParameter;
 
 /** The @element of settings in the group [record]: they are for its slrecord. */
 #define SL_RECORDER ""

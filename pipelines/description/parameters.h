@@ -5,11 +5,14 @@
 #ifndef SL_PIPELINES_DESCRIPTION_PARAMETERS_H
 #define SL_PIPELINES_DESCRIPTION_PARAMETERS_H
 
-#include "pipelines/description/description.h"
 #include "pipelines/description/key_text.h"
+#include "pipelines/description/parameter.h"
 
 #define SL_PARAMETERS_GROUP "parameters"
 #define SL_PARAMETER_PREFIX "parameter "
+
+/** Most levels of parameters inside the defaults of other parameters. */
+#define SL_DESCRIPTION_MAX_NESTING 16
 
 typedef struct _SlParameterSet SlParameterSet;
 

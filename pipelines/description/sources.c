@@ -12,7 +12,6 @@
 #include <unistd.h>
 
 #include "sightline/error.h"
-#include "pipelines/description/description.h"
 #include "pipelines/description/key_text.h"
 
 typedef struct

@@ -7,6 +7,11 @@
 
 #include <glib.h>
 
+/** Most levels of nested includes. */
+#define SL_DESCRIPTION_MAX_DEPTH 8
+/** Most files of one description, with drop-ins. */
+#define SL_DESCRIPTION_MAX_FILES 64
+
 #define SL_PIPELINE_GROUP "pipeline"
 #define SL_INCLUDE_KEY "include"
 

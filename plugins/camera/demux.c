@@ -4,8 +4,8 @@
  */
 #include "plugins/camera/demux.h"
 
+#include "plugins/base/report.h"
 #include "plugins/camera/multipart.h"
-#include "plugins/report.h"
 
 /* Where nobody says more: as slcamera's max-part-bytes. */
 #define MAX_PART_BYTES (32 << 20)

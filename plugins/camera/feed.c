@@ -5,15 +5,12 @@
  * and is held neither while posting a message nor while pushing a frame nor while changing a state. After
  * sl_camera_feed_stop() the feed no longer knows its element.
  */
-#include "plugins/camera/feed.h"
+#include "plugins/camera/feed_private.h"
 
 #include "core/base/backoff.h"
 #include "sightline/error.h"
-#include "plugins/camera/encoded.h"
 #include "plugins/camera/format.h"
 #include "plugins/camera/messages.h"
-#include "plugins/camera/sink.h"
-#include "plugins/camera/stamp.h"
 
 GST_DEBUG_CATEGORY_STATIC (sl_camera_feed_debug);
 #define GST_CAT_DEFAULT sl_camera_feed_debug
@@ -27,7 +24,6 @@ GST_DEBUG_CATEGORY_STATIC (sl_camera_feed_debug);
 /* Of RTSP before the first packet, and between two. */
 #define HANDSHAKE_BYTES (64 * 1024)
 #define END_PATIENCE_US G_USEC_PER_SEC
-#define TRUST (5 * GST_SECOND)
 /* How many of the limits without a frame frames that are left out may take. */
 #define KEY_PATIENCE 3
 #define REMIND_US (60 * G_USEC_PER_SEC)
@@ -38,43 +34,6 @@ typedef enum
   FAILED,
   ENDED
 } Outcome;
-
-struct _SlCameraFeed
-{
-  gatomicrefcount refs;
-  SlCameraUri *uri;
-  SlCameraSettings settings; /* numbers only */
-  gboolean live;
-  GCancellable *cancel;
-  GThread *thread;
-
-  GMutex lock;
-  GCond cond;
-  GstElement *camera; /* these three NULL from stop on */
-  GstAppSrc *output, *encoded;
-  gboolean stop, finished;
-  GError *fault, *remark; /* of this connection: what ended it; the last warning */
-  gboolean ended, latency_changed, torn_down;
-  gboolean waiting;    /* for a key frame, which was told */
-  guint64 frames;      /* of this connection */
-  gint64 last_frame;   /* monotonic us, 0 before the first */
-  gint64 steady_since; /* monotonic us of this connection's first frame */
-  GstCaps *caps;
-  const char *state;
-
-  SlCameraSockets *sockets; /* (nullable): of rtsp:// */
-  SlIntact *intact;         /* of all connections */
-  SlCameraStamper stamper;  /* inner streaming thread */
-  SlCameraEncoded taken;    /* inner streaming thread, before the decoder */
-  gboolean taps;            /* there is @encoded */
-  GstElement *pipeline;     /* the inner one, while it is there */
-
-  guint attempt; /* these are the thread's own */
-  gint64 down_since;
-  char *warned;        /* the reason last told as a warning */
-  SlIntactCounts told; /* frames left out */
-  gint64 told_at;
-};
 
 static SlCameraFeed *
 feed_ref (SlCameraFeed *feed)
@@ -102,9 +61,8 @@ feed_unref (gpointer data)
   g_free (feed);
 }
 
-/* (transfer full) (nullable): NULL once the feed is stopped. */
-static GstElement *
-get_camera (SlCameraFeed *feed)
+GstElement *
+sl_camera_feed_dup_camera (SlCameraFeed *feed)
 {
   g_mutex_lock (&feed->lock);
   GstElement *camera = feed->camera != NULL ? gst_object_ref (feed->camera) : NULL;
@@ -112,8 +70,8 @@ get_camera (SlCameraFeed *feed)
   return camera;
 }
 
-static GstAppSrc *
-get_output (SlCameraFeed *feed)
+GstAppSrc *
+sl_camera_feed_dup_output (SlCameraFeed *feed)
 {
   g_mutex_lock (&feed->lock);
   GstAppSrc *output = feed->output != NULL ? gst_object_ref (feed->output) : NULL;
@@ -121,9 +79,8 @@ get_output (SlCameraFeed *feed)
   return output;
 }
 
-/* The same; and NULL where nobody wants what the camera encoded. */
-static GstAppSrc *
-get_encoded (SlCameraFeed *feed)
+GstAppSrc *
+sl_camera_feed_dup_encoded (SlCameraFeed *feed)
 {
   g_mutex_lock (&feed->lock);
   GstAppSrc *encoded = feed->encoded != NULL ? gst_object_ref (feed->encoded) : NULL;
@@ -138,169 +95,14 @@ age_of (const SlCameraFeed *feed)
   return feed->last_frame > 0 ? (g_get_monotonic_time () - feed->last_frame) / 1000 : -1;
 }
 
-static void
-tell_people (SlCameraFeed *feed, GstMessageType type, const GError *fault, const char *text)
+void
+sl_camera_feed_tell_people (SlCameraFeed *feed, GstMessageType type, const GError *fault, const char *text)
 {
-  g_autoptr (GstElement) camera = get_camera (feed);
+  g_autoptr (GstElement) camera = sl_camera_feed_dup_camera (feed);
   g_autofree char *line = g_strdup_printf ("%s: %s", feed->uri->display, text);
   if (camera != NULL)
     sl_camera_post (camera, type, fault, line);
 }
-
-/* Frames: called by the sink of the inner pipeline. */
-
-/* How far from now a time is that is believed. */
-static GstClockTime
-trust_of (const SlCameraFeed *feed)
-{
-  return TRUST + (GstClockTime) feed->settings.latency * GST_MSECOND;
-}
-
-static GstClockTime
-stamp (SlCameraFeed *feed, GstElement *camera, GstClockTime running, GstClockTime inner_base, GstClockTime duration)
-{
-  if (!feed->live)
-    return sl_camera_stamper_file (&feed->stamper, running, duration);
-  g_autoptr (GstClock) clock = gst_element_get_clock (camera);
-  if (clock == NULL)
-    return sl_camera_stamper_file (&feed->stamper, running, duration);
-  const GstClockTime taken =
-    GST_CLOCK_TIME_IS_VALID (running) && GST_CLOCK_TIME_IS_VALID (inner_base) ? running + inner_base : GST_CLOCK_TIME_NONE;
-  return sl_camera_stamper_live (&feed->stamper, taken, gst_clock_get_time (clock), gst_element_get_base_time (camera), trust_of (feed));
-}
-
-/* Or on its way there. Time stands still in PAUSED, so what comes then could not be stamped. */
-static gboolean
-is_playing (GstElement *camera)
-{
-  GST_OBJECT_LOCK (camera);
-  const gboolean playing = GST_STATE_TARGET (camera) == GST_STATE_PLAYING;
-  GST_OBJECT_UNLOCK (camera);
-  return playing;
-}
-
-/* Reports to the consumer of encoded frames that no frame will come. For files and test pictures this is final; for a camera it holds for
- * this connection. */
-static void
-end_empty (SlCameraFeed *feed)
-{
-  g_autoptr (GstAppSrc) encoded = !feed->taken.came ? get_encoded (feed) : NULL;
-  if (encoded == NULL)
-    return;
-  if (sl_camera_may_end (feed->uri))
-    gst_app_src_end_of_stream (encoded);
-  else
-    gst_element_send_event (GST_ELEMENT (encoded),
-                            gst_event_new_custom (GST_EVENT_CUSTOM_DOWNSTREAM_OOB, gst_structure_new_empty (SL_CAMERA_ENCODED_NONE)));
-}
-
-static GstFlowReturn
-take_frame (gpointer data, GstBuffer *buffer, GstClockTime running, GstClockTime base)
-{
-  SlCameraFeed *feed = data;
-  g_autoptr (GstElement) camera = get_camera (feed);
-  g_autoptr (GstAppSrc) output = get_output (feed);
-  if (camera == NULL || output == NULL)
-    return GST_FLOW_FLUSHING;
-  g_mutex_lock (&feed->lock);
-  const gboolean first = feed->frames++ == 0;
-  feed->last_frame = g_get_monotonic_time ();
-  if (first)
-    feed->steady_since = feed->last_frame;
-  if (first || feed->waiting)
-    g_cond_broadcast (&feed->cond);
-  g_mutex_unlock (&feed->lock);
-  if (first)
-    end_empty (feed);
-  if (feed->live && !is_playing (camera))
-    return GST_FLOW_OK;
-  GstBuffer *frame = gst_buffer_is_writable (buffer) ? gst_buffer_ref (buffer) : gst_buffer_copy (buffer);
-  GST_BUFFER_PTS (frame) = stamp (feed, camera, running, base, GST_BUFFER_DURATION (buffer));
-  GST_BUFFER_DTS (frame) = GST_CLOCK_TIME_NONE;
-  GST_BUFFER_OFFSET (frame) = GST_BUFFER_OFFSET_END (frame) = GST_BUFFER_OFFSET_NONE;
-  if (first)
-    GST_BUFFER_FLAG_SET (frame, GST_BUFFER_FLAG_DISCONT);
-  return gst_app_src_push_buffer (output, frame);
-}
-
-static void
-take_caps (gpointer data, GstCaps *caps)
-{
-  SlCameraFeed *feed = data;
-  g_mutex_lock (&feed->lock);
-  gst_caps_replace (&feed->caps, caps);
-  g_mutex_unlock (&feed->lock);
-  g_autoptr (GstAppSrc) output = get_output (feed);
-  if (output != NULL)
-    gst_app_src_set_caps (output, caps);
-}
-
-static void
-take_tags (gpointer data, GstEvent *event)
-{
-  SlCameraFeed *feed = data;
-  GstTagList *tags;
-  gst_event_parse_tag (event, &tags);
-  g_autoptr (GstAppSrc) output = get_output (feed);
-  if (output != NULL && gst_tag_list_get_tag_size (tags, GST_TAG_IMAGE_ORIENTATION) > 0)
-    gst_element_send_event (GST_ELEMENT (output), gst_event_ref (event));
-}
-
-static const SlCameraSinkCalls sink_calls = { take_frame, take_caps, take_tags };
-
-/* Encoded frames: called by the tap in front of the decoder. */
-
-/* A live frame's time is when it was taken, like that of what becomes of it. Before the inner pipeline runs, it is about to. */
-static void
-stamp_encoded (gpointer data, GstBuffer *frame)
-{
-  SlCameraFeed *feed = data;
-  const GstClockTime running = GST_BUFFER_PTS_IS_VALID (frame) ? GST_BUFFER_PTS (frame) : GST_BUFFER_DTS (frame);
-  feed->taken.came = TRUE;
-  g_autoptr (GstElement) camera = get_camera (feed);
-  g_autoptr (GstClock) clock = camera != NULL && feed->live ? gst_element_get_clock (camera) : NULL;
-  if (clock == NULL) {
-    sl_camera_encoded_move (frame, 0, feed->stamper.offset);
-    return;
-  }
-  const GstClockTime now = gst_clock_get_time (clock), base = gst_element_get_base_time (camera);
-  const GstClockTime inner_base = gst_element_get_base_time (feed->pipeline);
-  const gboolean timed = GST_CLOCK_TIME_IS_VALID (running);
-  const GstClockTime taken = timed ? running + (inner_base > 0 ? inner_base : now) : GST_CLOCK_TIME_NONE;
-  const GstClockTime time = sl_camera_stamp_live (taken, now, base, trust_of (feed));
-  if (timed)
-    sl_camera_encoded_move (frame, running, time);
-  else
-    GST_BUFFER_PTS (frame) = time;
-}
-
-static void
-take_encoded (gpointer data, GstBuffer *frame)
-{
-  SlCameraFeed *feed = data;
-  g_autoptr (GstElement) camera = get_camera (feed);
-  g_autoptr (GstAppSrc) encoded = get_encoded (feed);
-  const gboolean crowded = feed->taken.crowded;
-  if (encoded == NULL || (feed->live && !is_playing (camera))) {
-    feed->taken.flows = FALSE;
-    gst_buffer_unref (frame);
-    return;
-  }
-  sl_camera_encoded_push (&feed->taken, encoded, feed->live, frame);
-  if (!crowded && feed->taken.crowded)
-    tell_people (feed, GST_MESSAGE_WARNING, NULL,
-                 "encoded: what takes its frames is too slow: they are left out, each time up to the next key frame");
-}
-
-static void
-take_encoded_caps (gpointer data, GstCaps *caps)
-{
-  g_autoptr (GstAppSrc) encoded = get_encoded (data);
-  if (encoded != NULL)
-    gst_app_src_set_caps (encoded, caps);
-}
-
-static const SlCameraTapCalls tap_calls = { stamp_encoded, take_encoded_caps, take_encoded };
 
 /* Messages of the inner pipeline: called by whatever thread posts them. */
 
@@ -366,7 +168,7 @@ take_message (GstBus *bus, GstMessage *message, gpointer data)
 static void
 tell_aged (SlCameraFeed *feed, const char *state, const char *reason, guint next_delay, gint64 age)
 {
-  g_autoptr (GstElement) camera = get_camera (feed);
+  g_autoptr (GstElement) camera = sl_camera_feed_dup_camera (feed);
   if (camera == NULL)
     return;
   g_mutex_lock (&feed->lock);
@@ -392,10 +194,10 @@ update_latency (SlCameraFeed *feed, GstBin *pipeline, GstElement *sink)
   gst_bin_recalculate_latency (pipeline);
   g_autoptr (GstQuery) query = gst_query_new_latency ();
   g_autoptr (GstPad) pad = gst_element_get_static_pad (sink, "sink");
-  g_autoptr (GstAppSrc) output = get_output (feed);
+  g_autoptr (GstAppSrc) output = sl_camera_feed_dup_output (feed);
   gboolean live;
   GstClockTime min, max;
-  g_autoptr (GstAppSrc) encoded = get_encoded (feed);
+  g_autoptr (GstAppSrc) encoded = sl_camera_feed_dup_encoded (feed);
   if (output == NULL || !feed->live || !gst_pad_peer_query (pad, query))
     return;
   gst_query_parse_latency (query, &live, &min, &max);
@@ -410,7 +212,7 @@ tell_playing (SlCameraFeed *feed)
   tell (feed, "playing", NULL, 0);
   if (feed->warned != NULL) {
     g_autofree char *text = g_strdup_printf ("back after %.1f s", (gdouble) (g_get_monotonic_time () - feed->down_since) / G_USEC_PER_SEC);
-    tell_people (feed, GST_MESSAGE_INFO, NULL, text);
+    sl_camera_feed_tell_people (feed, GST_MESSAGE_INFO, NULL, text);
   }
   g_clear_pointer (&feed->warned, g_free);
   feed->down_since = 0;
@@ -426,17 +228,17 @@ tell_left_out (SlCameraFeed *feed, gboolean now)
   g_autofree char *damaged = sl_camera_damaged_text (counts.damaged - feed->told.damaged, feed->settings.protocols);
   const gboolean slow = counts.slow > feed->told.slow;
   if (early != NULL)
-    tell_people (feed, GST_MESSAGE_INFO, NULL, early);
+    sl_camera_feed_tell_people (feed, GST_MESSAGE_INFO, NULL, early);
   feed->told.early = counts.early;
   if ((damaged == NULL && !slow) || (!now && g_get_monotonic_time () - feed->told_at < REMIND_US))
     return;
   if (slow)
-    tell_people (
+    sl_camera_feed_tell_people (
       feed, GST_MESSAGE_WARNING, NULL,
       "this machine decodes slower than the camera sends: frames are left out, each time up to the next key frame; set a smaller "
       "picture or rate in the camera");
   else
-    tell_people (feed, GST_MESSAGE_WARNING, NULL, damaged);
+    sl_camera_feed_tell_people (feed, GST_MESSAGE_WARNING, NULL, damaged);
   feed->told = counts;
   feed->told_at = g_get_monotonic_time ();
 }
@@ -619,7 +421,7 @@ static Outcome
 run_pipeline (SlCameraFeed *feed, GstElement *camera, const SlCameraPlan *plan)
 {
   GstElement *pipeline = feed->pipeline = gst_object_ref_sink (gst_pipeline_new ("slcamera-source"));
-  GstElement *sink = sl_camera_sink_new (plan->downstream, &sink_calls, feed_ref (feed), feed_unref);
+  GstElement *sink = sl_camera_sink_new (plan->downstream, &sl_camera_feed_sink_calls, feed_ref (feed), feed_unref);
   gst_bin_add (GST_BIN (pipeline), sink);
   GstBus *bus = gst_element_get_bus (pipeline);
   gst_bus_set_sync_handler (bus, take_message, feed_ref (feed), feed_unref);
@@ -650,7 +452,7 @@ run_pipeline (SlCameraFeed *feed, GstElement *camera, const SlCameraPlan *plan)
 static Outcome
 connect_once (SlCameraFeed *feed)
 {
-  g_autoptr (GstElement) camera = get_camera (feed);
+  g_autoptr (GstElement) camera = sl_camera_feed_dup_camera (feed);
   if (camera == NULL)
     return STOPPED;
   g_mutex_lock (&feed->lock);
@@ -664,7 +466,7 @@ connect_once (SlCameraFeed *feed)
   SlCameraPlan plan;
   plan_init (feed, camera, &plan);
   sl_camera_encoded_begin (&feed->taken);
-  plan.tap = feed->taps ? sl_camera_tap_new (&tap_calls, feed_ref (feed), feed_unref) : NULL;
+  plan.tap = feed->taps ? sl_camera_tap_new (&sl_camera_feed_tap_calls, feed_ref (feed), feed_unref) : NULL;
   GError *error = NULL;
   Outcome outcome = FAILED;
   if (sl_camera_probe (&plan, feed->cancel, &error))
@@ -720,7 +522,7 @@ recover (SlCameraFeed *feed)
     g_autofree char *text = limit > 0 && !missing && !sl_camera_may_end (feed->uri)
                               ? g_strdup_printf ("%s; gave up after %u attempts (max-attempts)", fault->message, feed->attempt)
                               : g_strdup (fault->message);
-    tell_people (feed, GST_MESSAGE_ERROR, fault, text);
+    sl_camera_feed_tell_people (feed, GST_MESSAGE_ERROR, fault, text);
     return FALSE;
   }
   const guint delay = next_delay (feed);
@@ -731,7 +533,7 @@ recover (SlCameraFeed *feed)
   }
   if (g_strcmp0 (feed->warned, fault->message) != 0) {
     g_autofree char *text = g_strdup_printf ("%s; trying again in %.1f s, and so on until it works", fault->message, delay / 1000.0);
-    tell_people (feed, GST_MESSAGE_WARNING, fault, text);
+    sl_camera_feed_tell_people (feed, GST_MESSAGE_WARNING, fault, text);
     g_free (feed->warned);
     feed->warned = g_strdup (fault->message);
   }
@@ -756,7 +558,7 @@ finish_stream (SlCameraFeed *feed)
     return TRUE;
   }
   tell (feed, "ended", NULL, 0);
-  g_autoptr (GstAppSrc) output = get_output (feed), encoded = get_encoded (feed);
+  g_autoptr (GstAppSrc) output = sl_camera_feed_dup_output (feed), encoded = sl_camera_feed_dup_encoded (feed);
   if (encoded != NULL)
     gst_app_src_end_of_stream (encoded);
   if (output != NULL)

@@ -10,7 +10,7 @@
 #include "core/base/decoder_memory.h"
 #include "sightline/error.h"
 #include "plugins/camera/jpeg.h"
-#include "plugins/report.h"
+#include "plugins/base/report.h"
 
 /* A pool that gives nothing: for frames that must not be. */
 

@@ -5,7 +5,7 @@
  */
 #include "plugins/camera/video_meta_guard.h"
 
-#include "plugins/video_frame.h"
+#include "plugins/video/frame.h"
 
 typedef struct
 {

@@ -11,9 +11,9 @@
 #include <gst/video/video.h>
 
 #include "core/base/byte_order.h"
+#include "plugins/base/report.h"
 #include "plugins/camera/coded.h"
 #include "plugins/camera/limits.h"
-#include "plugins/report.h"
 
 #define RTP_HEADER 12
 /* A packet that is held takes about that much memory beside its bytes, so none counts as less. */

@@ -8,7 +8,7 @@
 
 #include <gst/gst.h>
 
-#include "plugins/byte_pool.h"
+#include "plugins/base/byte_pool.h"
 #include "postprocess/predictions/analysis.h"
 
 /**

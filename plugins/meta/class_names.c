@@ -2,7 +2,7 @@
 /* The query is a structure "sightline-class-names" with the field names. Each element with class names adds its own to it. */
 #include "plugins/meta/class_names.h"
 
-#include "plugins/report.h"
+#include "plugins/base/report.h"
 
 #define NAME "sightline-class-names"
 

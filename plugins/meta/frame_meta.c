@@ -6,7 +6,7 @@
 #include "plugins/meta/frame_meta.h"
 
 #include "plugins/meta/meta_type.h"
-#include "plugins/meta/related_objects.h"
+#include "plugins/meta/relations/read.h"
 
 static gboolean
 frame_meta_init (GstMeta *meta, gpointer params, GstBuffer *buffer)

@@ -7,9 +7,9 @@
 
 #include <gst/video/video.h>
 
-#include "plugins/meta/region_keeper.h"
-#include "plugins/meta/region_predictions.h"
-#include "plugins/meta/relations.h"
+#include "plugins/meta/regions/keep.h"
+#include "plugins/meta/regions/object.h"
+#include "plugins/meta/relations/write.h"
 
 #define TEXT_BYTES 256
 

@@ -8,7 +8,7 @@
 
 #include <gst/gst.h>
 
-#include "plugins/meta/region_predictions.h"
+#include "plugins/meta/predictions.h"
 
 /** sl_prediction_signal_add: for class_init; the signal has one argument, an SlPredictions. Returns its id. */
 guint sl_prediction_signal_add (GObjectClass *klass);

@@ -6,6 +6,7 @@
 #define SL_PLUGINS_OVERLAY_DRAW_REGIONS_H
 
 #include "plugins/overlay/pen.h"
+#include "postprocess/predictions/analysis.h"
 
 /** sl_draw_regions: outlines of zones, lines with an arrow to the side that is in, names and counts of both. */
 void sl_draw_regions (const SlPen *pen, const SlAnalysis *analysis);

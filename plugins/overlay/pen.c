@@ -1,9 +1,25 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Sizes, and words on a coloured field. */
+/*
+ * Colours, sizes, and words on a coloured field. Classes take ten colours in turn, then the same ones darker, then lighter.
+ */
 #include "plugins/overlay/pen.h"
 
 #define BLACK 0x000000
 #define WHITE 0xffffff
+
+guint32
+sl_draw_colour (gint32 label_id, const char *label)
+{
+  static const guint32 palette[] = { 0x00e640, 0xff3838, 0x3890ff, 0xffb21d, 0xc95dff, 0x00d4d4, 0xff5fc0, 0xffee32, 0x9a5a2b, 0x9fb8c8 };
+  const guint key = label_id >= 0 ? (guint) label_id : g_str_hash (label != NULL ? label : "");
+  const guint shade = key / G_N_ELEMENTS (palette) % 3;
+  guint32 colour = 0;
+  for (gint shift = 16; shift >= 0; shift -= 8) {
+    const guint32 byte = palette[key % G_N_ELEMENTS (palette)] >> shift & 0xff;
+    colour |= (shade == 0 ? byte : shade == 1 ? byte * 5 / 8 : (byte + 255) / 2) << shift;
+  }
+  return colour;
+}
 
 SlPen
 sl_pen_make (SlCanvas *canvas, SlTextCache *text, const SlDrawStyle *style)

@@ -1,11 +1,26 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What all drawing on one frame has in common: the canvas, and sizes that follow the shorter side of the frame.
+ * What all drawing on one frame has in common: the canvas, the style, colours, and sizes that follow the shorter side of the frame.
  */
 #ifndef SL_PLUGINS_OVERLAY_PEN_H
 #define SL_PLUGINS_OVERLAY_PEN_H
 
-#include "plugins/overlay/draw.h"
+#include "plugins/overlay/canvas.h"
+#include "plugins/overlay/text_cache.h"
+
+/**
+ * SlDrawStyle:
+ * @opacity: of masks and heat, 0..1
+ * @thickness: of lines in pixels; 0 = by the size of the frame
+ * @font_size: height of letters in pixels; 0 = by the size of the frame
+ * @point_threshold: lowest confidence of points drawn
+ */
+typedef struct
+{
+  gboolean boxes, labels, scores, ids, masks, keypoints, regions, heat;
+  double opacity, point_threshold;
+  gint thickness, font_size;
+} SlDrawStyle;
 
 /** @thickness: of lines; @padding: around text; in pixels */
 typedef struct
@@ -16,6 +31,8 @@ typedef struct
   gint thickness, padding;
 } SlPen;
 
+/** sl_draw_colour: 0xRRGGBB of a class, always the same: by number, by name where @label_id is negative. */
+guint32 sl_draw_colour (gint32 label_id, const char *label);
 SlPen sl_pen_make (SlCanvas *canvas, SlTextCache *text, const SlDrawStyle *style);
 /** sl_pen_tag: a @word (nullable) and a @number (nullable) on a field of @colour, 0xRRGGBB. */
 void sl_pen_tag (const SlPen *pen, gint x, gint y, const char *word, const char *number, guint32 colour);

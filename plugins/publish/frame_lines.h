@@ -9,7 +9,7 @@
 #include <gst/gst.h>
 
 #include "plugins/meta/class_names.h"
-#include "plugins/meta/region_predictions.h"
+#include "plugins/meta/predictions.h"
 
 typedef enum
 {

@@ -11,7 +11,7 @@
 #include <gst/video/video.h>
 
 #include "config.h"
-#include "plugins/meta/region_keeper.h"
+#include "plugins/meta/regions/keep.h"
 #include "plugins/record/make.h"
 #include "sightline/error.h"
 

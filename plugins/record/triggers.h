@@ -6,7 +6,7 @@
 #define SL_PLUGINS_RECORD_TRIGGERS_H
 
 #include "plugins/meta/class_names.h"
-#include "plugins/meta/region_predictions.h"
+#include "postprocess/predictions/prediction.h"
 
 /** SlTriggers: zeroed at first. @seen: ids of objects and when they were seen last. */
 typedef struct

@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "models/state.h"
+#include "plugins/base/report.h"
 #include "plugins/meta/frame_meta.h"
-#include "plugins/report.h"
 #include "plugins/tensor/caps.h"
 #include "plugins/tensor/mapping.h"
 #include "sightline/error.h"

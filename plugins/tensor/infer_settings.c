@@ -4,52 +4,76 @@
 
 #include "core/base/thread_count.h"
 #include "models/backend.h"
-#include "plugins/properties.h"
+#include "plugins/tensor/setting_properties.h"
 #include "models/replay/golden.h"
 #include "sightline/error.h"
+
+#define AT(member) G_STRUCT_OFFSET (SlInferSettings, member)
+
+/* Those that say how slinfer runs the model. What the model is, models/settings.h says. */
+static const SlProperty own[] = {
+  { "input-wait", "Input wait",
+    "Seconds that the first frame waits for the first tensor of each pad input_N; from then on the newest tensor of each counts",
+    SL_PROPERTY_INT, AT (input_wait), 0, 3600, 10, NULL, TRUE },
+  { "batch", "Batch",
+    "Frames that are run at once, of as many streams: slinfer of one process with the same model and settings hand their frames together; 1 = each runs its "
+    "own. For devices that gain by it (sightline bench model --batch)",
+    SL_PROPERTY_INT, AT (batch), 1, SL_MAX_BATCH, 1, NULL, TRUE },
+  { "batch-timeout", "Batch timeout",
+    "Milliseconds for which a frame waits for those of other streams at most; they are added to the latency. A stream that has ended, or brought nothing "
+    "for a second, is not waited for",
+    SL_PROPERTY_INT, AT (batch_timeout), 0, 10000, 10, NULL, TRUE },
+  { "black-box", "Black box",
+    "Folder for black boxes: the last inputs and outputs of the model, written on the signal dump, and at the next start when the process "
+    "crashed, for sightline replay; unset = nothing is recorded. While frames flow, a change of this and of the properties below loads the model "
+    "anew and begins another recording",
+    SL_PROPERTY_STRING, AT (black_box), 0, 0, 0, NULL, TRUE },
+  { "black-box-seconds", "Black box seconds", "What a black box holds, in seconds before it is written", SL_PROPERTY_INT,
+    AT (black_box_seconds), 1, 3600, 10, NULL, TRUE },
+  { "black-box-limit", "Black box limit",
+    "Most memory that is recorded, in MiB; of $RUNTIME_DIRECTORY or /dev/shm, where half stays free for others, or of the folder's disk where "
+    "there is next to no room",
+    SL_PROPERTY_INT, AT (black_box_limit), 1, 1024, 256, NULL, TRUE },
+  { "black-box-files", "Black box files", "Black boxes of a model that are kept in the folder, the newest", SL_PROPERTY_INT,
+    AT (black_box_files), 1, 10000, 10, NULL, TRUE },
+};
+
+const SlProperty *
+sl_infer_settings_properties (gsize offset, guint *n)
+{
+  static SlProperty properties[SL_MAX_SETTINGS + G_N_ELEMENTS (own)];
+  static gsize count = 0;
+  if (g_once_init_enter (&count)) {
+    guint found = sl_setting_properties (properties, offset + AT (model));
+    for (guint i = 0; i < G_N_ELEMENTS (own); i++, found++) {
+      properties[found] = own[i];
+      properties[found].offset += offset;
+    }
+    g_once_init_leave (&count, found);
+  }
+  *n = (guint) count;
+  return properties;
+}
 
 void
 sl_infer_settings_clear (SlInferSettings *settings)
 {
-  g_clear_pointer (&settings->model, g_free);
-  g_clear_pointer (&settings->labels, g_free);
-  g_clear_pointer (&settings->threads, g_free);
-  g_clear_pointer (&settings->mean, g_free);
-  g_clear_pointer (&settings->std, g_free);
-  g_clear_pointer (&settings->decoder, g_free);
-  g_clear_pointer (&settings->input_shape, g_free);
-  g_clear_pointer (&settings->fixed_inputs, g_free);
-  g_clear_pointer (&settings->state, g_free);
+  sl_model_settings_clear (&settings->model);
   g_clear_pointer (&settings->handed_inputs, g_free);
   g_clear_pointer (&settings->black_box, g_free);
-  g_clear_pointer (&settings->backend, g_free);
-  g_clear_pointer (&settings->provider, g_free);
-  g_clear_pointer (&settings->provider_options, g_free);
-  g_clear_pointer (&settings->delegate, g_free);
-  g_clear_pointer (&settings->precision, g_free);
 }
 
 void
 sl_infer_settings_copy (const SlInferSettings *from, SlInferSettings *to)
 {
-  sl_infer_settings_clear (to);
+  SlModelSettings model = to->model;
+  sl_model_settings_copy (&from->model, &model);
+  g_free (to->handed_inputs);
+  g_free (to->black_box);
   *to = *from;
-  to->model = g_strdup (from->model);
-  to->labels = g_strdup (from->labels);
-  to->threads = g_strdup (from->threads);
-  to->mean = g_strdup (from->mean);
-  to->std = g_strdup (from->std);
-  to->decoder = g_strdup (from->decoder);
-  to->input_shape = g_strdup (from->input_shape);
-  to->fixed_inputs = g_strdup (from->fixed_inputs);
-  to->state = g_strdup (from->state);
+  to->model = model;
   to->handed_inputs = g_strdup (from->handed_inputs);
   to->black_box = g_strdup (from->black_box);
-  to->backend = g_strdup (from->backend);
-  to->provider = g_strdup (from->provider);
-  to->provider_options = g_strdup (from->provider_options);
-  to->delegate = g_strdup (from->delegate);
-  to->precision = g_strdup (from->precision);
 }
 
 void
@@ -60,31 +84,22 @@ sl_infer_settings_free (gpointer settings)
 }
 
 static gboolean
-parse_threads (const SlInferSettings *settings, guint *threads, GError **error)
+parse_threads (const char *text, guint *threads, GError **error)
 {
   *threads = 1;
-  if (settings->threads == NULL || sl_threads_parse (settings->threads, threads))
+  if (text == NULL || sl_threads_parse (text, threads))
     return TRUE;
   g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
-               "threads=%s: expected " SL_THREADS_EXPECTED " (CPU threads that run the model), such as threads=2", settings->threads);
+               "threads=%s: expected " SL_THREADS_EXPECTED " (CPU threads that run the model), such as threads=2", text);
   return FALSE;
 }
 
 static gboolean
-load_session (const SlInferSettings *settings, const SlModelLoadOptions *options, guint threads, SlLoadedModel *loaded, GError **error)
+load_session (const SlModelSettings *settings, const SlModelLoadOptions *options, SlLoadedModel *loaded, GError **error)
 {
-  const SlContractOverrides overrides = {
-    .labels = settings->labels,
-    .mean = settings->mean,
-    .std = settings->std,
-    .colour = sl_choice_nick (sl_colour_choice_get_type (), settings->colour),
-    .fit = sl_choice_nick (sl_fit_choice_get_type (), settings->fit),
-    .layout = sl_choice_nick (sl_layout_choice_get_type (), settings->layout),
-    .decoder = settings->decoder,
-  };
-  loaded->model = sl_model_load_with (settings->model, &overrides, options, error);
+  loaded->model = sl_model_load_with (settings->model, settings, options, error);
   if (loaded->model != NULL)
-    loaded->session = sl_model_session_new (loaded->model, threads, &loaded->notice, error);
+    loaded->session = sl_model_session_new (loaded->model, options->threads, &loaded->notice, error);
   if (loaded->session != NULL)
     return TRUE;
   if (loaded->model != NULL)
@@ -127,7 +142,7 @@ start_recorder (const SlInferSettings *settings, SlRecorderWritten written, gpoi
                                    .written = written,
                                    .data = weak,
                                    .free_data = free_weak_ref };
-  loaded->recorder = sl_recorder_new (loaded->model, loaded->session, settings->input_shape, &how, error);
+  loaded->recorder = sl_recorder_new (loaded->model, loaded->session, settings->model.input_shape, &how, error);
   return loaded->recorder != NULL;
 }
 
@@ -135,26 +150,15 @@ gboolean
 sl_infer_settings_load (const SlInferSettings *settings, gboolean skip, SlModelSwap *swap, SlRecorderWritten written, gpointer owner,
                         SlLoadedModel *loaded, GError **error)
 {
-  const guint64 limit = (guint64) settings->tensor_limit << 20;
   guint threads;
-  if (!parse_threads (settings, &threads, error))
+  if (!parse_threads (settings->model.threads, &threads, error))
     return FALSE;
-  const SlModelLoadOptions options = { .skip_input_quantize = skip,
-                                       .tensor_limit = (gsize) MIN (limit, G_MAXSIZE / 4),
-                                       .work_limit = (guint64) settings->work_limit * 1000000000,
-                                       .input_shape = settings->input_shape,
-                                       .fixed_inputs = settings->fixed_inputs,
-                                       .state = settings->state,
-                                       .handed_inputs = settings->handed_inputs,
-                                       .any_backend = TRUE,
-                                       .backend = { .backend = settings->backend,
-                                                    .provider = settings->provider,
-                                                    .options = settings->provider_options,
-                                                    .delegate = settings->delegate,
-                                                    .precision = settings->precision,
-                                                    .fallback = settings->fallback },
-                                       .threads = threads };
-  const gboolean made = load_session (settings, &options, threads, loaded, error);
+  SlModelLoadOptions options = sl_model_load_options (&settings->model);
+  options.skip_input_quantize = skip;
+  options.handed_inputs = settings->handed_inputs;
+  options.any_backend = TRUE;
+  options.threads = threads;
+  const gboolean made = load_session (&settings->model, &options, loaded, error);
   if (swap != NULL && made)
     sl_model_swap_note (swap, loaded->session);
   if (made && (!skip || sl_golden_check (loaded->model, loaded->session, error)) && join_batch (settings, loaded, error)

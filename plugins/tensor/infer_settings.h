@@ -5,17 +5,21 @@
 #ifndef SL_PLUGINS_TENSOR_INFER_SETTINGS_H
 #define SL_PLUGINS_TENSOR_INFER_SETTINGS_H
 
+#include "models/settings.h"
+#include "plugins/base/properties.h"
 #include "plugins/tensor/model_swap.h"
 
 /** SlInferSettings: the texts are nullable; zeroed = what may be cleared. @handed_inputs is of no property: what sl_held_inputs_stated() says. */
 typedef struct
 {
-  char *model, *labels, *threads, *mean, *std, *decoder, *input_shape, *fixed_inputs, *state, *handed_inputs, *black_box, *backend,
-    *provider, *provider_options, *delegate, *precision;
-  gint tensor_limit, work_limit, input_wait, colour, fit, layout, black_box_seconds, black_box_limit, black_box_files, batch, batch_timeout;
-  gboolean fallback;
+  SlModelSettings model;
+  char *handed_inputs, *black_box;
+  gint input_wait, black_box_seconds, black_box_limit, black_box_files, batch, batch_timeout;
 } SlInferSettings;
 
+/** sl_infer_settings_properties: (transfer none): the properties of slinfer, of which there is one class. @offset: of its SlInferSettings in
+ *  the instance. */
+const SlProperty *sl_infer_settings_properties (gsize offset, guint *n);
 void sl_infer_settings_clear (SlInferSettings *settings);
 /** sl_infer_settings_copy: what @to was is freed. */
 void sl_infer_settings_copy (const SlInferSettings *from, SlInferSettings *to);

@@ -8,7 +8,7 @@
 
 #include "sightline/error.h"
 #include "models/numbers.h"
-#include "plugins/properties.h"
+#include "plugins/base/properties.h"
 #include "plugins/tensor/caps.h"
 #include "predict/contractspec.h"
 

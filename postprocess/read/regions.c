@@ -7,6 +7,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "postprocess/read/bars.h"
 #include "postprocess/read/repeats.h"
 #include "postprocess/read/votes.h"
 
@@ -359,6 +360,21 @@ is_same (GBytes *bytes, const SlReadCode *code)
   return n == code->n_bytes && memcmp (data, code->bytes, n) == 0;
 }
 
+/* Compares the bars with each text, where readers do not agree on one. */
+static void
+check_bars (SlRegionReader *reader, gboolean inverted, gint64 deadline, SlVotes *votes)
+{
+  const Attempt look = { SL_READ_LINEAR, 0, TRUE, FALSE, inverted, FALSE };
+  SlGray *picture = g_get_monotonic_time () < deadline ? sl_scan_picture (reader->scan, deadline) : NULL;
+  SlAffine map;
+  if (picture == NULL)
+    return;
+  prepare (reader, &look, 0, picture, &map);
+  const SlRect all = { 0, 0, picture->width, picture->height };
+  for (guint i = 0; i < votes->n; i++)
+    votes->votes[i].bars_fit = sl_bars_fit (picture, &all, votes->votes[i].text);
+}
+
 /* Reads what was found by @reader_number once more: by the other reader, then by both in other pictures, until two agree. Where time ends before,
  * what was read so far decides. */
 static void
@@ -388,6 +404,8 @@ confirm (SlRegionReader *reader, guint reader_number, gboolean inverted, gint64 
       sl_votes_add (&votes, (guint) number, &reader->again);
     }
   }
+  if (!sl_votes_agree (&votes))
+    check_bars (reader, inverted, deadline, &votes);
   sl_votes_choose (&votes, code);
 }
 

@@ -7,6 +7,8 @@
 /* The part is reduced to so many pixels a side, and moved by half of that at most; what is moved by less looks alike for being smooth. */
 #define SIDE 48
 #define MIN_SHIFT 4
+/* Where the middle repeats so much less than all does, it counts instead. */
+#define MUCH_LESS 0.8
 
 typedef guint8 Tile[SIDE][SIDE];
 
@@ -46,18 +48,27 @@ correlation (Tile tile, gint dx, gint dy)
   return va > 0 && vb > 0 ? (n * ab - (double) a * b) / sqrt (va * vb) : 0;
 }
 
-double
-sl_gray_repeats (const SlGray *gray, const SlRect *part)
+static double
+part_repeats (const SlGray *gray, const SlRect *part)
 {
   Tile tile;
   double best = 0;
-  if (part->x < 0 || part->y < 0 || part->width < SIDE || part->height < SIDE || part->width > gray->width - part->x
-      || part->height > gray->height - part->y)
-    return 0;
   reduce (gray, part, tile);
   for (gint dy = 0; dy <= SIDE / 2; dy++)
     for (gint dx = dy > 0 ? -SIDE / 2 : 0; dx <= SIDE / 2; dx++)
       if (dx * dx + dy * dy >= MIN_SHIFT * MIN_SHIFT)
         best = MAX (best, correlation (tile, dx, dy));
   return best;
+}
+
+double
+sl_gray_repeats (const SlGray *gray, const SlRect *part)
+{
+  if (part->x < 0 || part->y < 0 || part->width < SIDE || part->height < SIDE || part->width > gray->width - part->x
+      || part->height > gray->height - part->y)
+    return 0;
+  const double all = part_repeats (gray, part);
+  const SlRect middle = { part->x + part->width / 5, part->y + part->height / 5, part->width * 3 / 5, part->height * 3 / 5 };
+  const double inside = middle.width < SIDE || middle.height < SIDE ? all : part_repeats (gray, &middle);
+  return inside < MUCH_LESS * all ? inside : all;
 }

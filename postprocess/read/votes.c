@@ -4,11 +4,6 @@
 
 #include <string.h>
 
-/* What one reader alone has to show: lines across a code of 12 digits or more, in so many pictures. */
-#define MIN_LINES 8
-#define MIN_PICTURES 2
-#define LONG_TEXT 12
-
 gboolean
 sl_votes_takes (const SlReadCode *code)
 {
@@ -57,17 +52,25 @@ sl_votes_agree (const SlVotes *votes)
   return votes->n == 1 && has_two_readers (&votes->votes[0]);
 }
 
-static gboolean
-is_sure (const SlVote *vote)
+/* (nullable): the vote whose bars fit, where those of no other do. */
+static const SlVote *
+find_fitting (const SlVotes *votes)
 {
-  return has_two_readers (vote) || (vote->lines >= MIN_LINES && vote->pictures >= MIN_PICTURES && strlen (vote->text) >= LONG_TEXT);
+  const SlVote *found = NULL;
+  for (guint i = 0; i < votes->n; i++)
+    if (votes->votes[i].bars_fit) {
+      if (found != NULL)
+        return NULL;
+      found = &votes->votes[i];
+    }
+  return found;
 }
 
 void
 sl_votes_choose (const SlVotes *votes, SlReadCode *code)
 {
-  const SlVote *best = &votes->votes[0];
-  for (guint i = 1; i < votes->n; i++) {
+  const SlVote *fitting = find_fitting (votes), *best = fitting != NULL ? fitting : &votes->votes[0];
+  for (guint i = 0; fitting == NULL && i < votes->n; i++) {
     const SlVote *vote = &votes->votes[i];
     const gboolean more = has_two_readers (vote), most = has_two_readers (best);
     if (more != most ? more : vote->lines > best->lines)
@@ -79,5 +82,5 @@ sl_votes_choose (const SlVotes *votes, SlReadCode *code)
     memcpy (code->corners, best->corners, sizeof code->corners);
   }
   code->quality = best->lines;
-  code->is_checked = votes->n == 1 && is_sure (best);
+  code->is_checked = fitting != NULL || sl_votes_agree (votes);
 }

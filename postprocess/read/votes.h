@@ -10,13 +10,15 @@
 
 #define SL_VOTES_MOST 8
 
-/** One text: the readers that read it (bits), in how many pictures, and the most lines that agreed in one. */
+/** One text: the readers that read it (bits), in how many pictures, the most lines that agreed in one, and whether the bars of the picture are
+ *  those of the text. */
 typedef struct
 {
   char text[16];
   const char *symbology;
   guint readers, pictures;
   gint lines;
+  gboolean bars_fit;
   double corners[4][2];
 } SlVote;
 
@@ -32,8 +34,8 @@ gboolean sl_votes_takes (const SlReadCode *code);
 void sl_votes_add (SlVotes *votes, guint reader, const SlReadCode *code);
 /** sl_votes_agree: whether two readers said the same, and nobody another text: no more readings are needed. */
 gboolean sl_votes_agree (const SlVotes *votes);
-/** sl_votes_choose: sets @code to the text of most readers, then of most lines. It is checked where no other text was read, and two readers
- *  agree, or one did on many lines of two pictures; codes of eight digits take two readers. */
+/** sl_votes_choose: sets @code to the text whose bars alone fit, else to that of most readers, then of most lines. It is checked where two readers
+ *  agree and no other text was read, or where its bars alone fit. */
 void sl_votes_choose (const SlVotes *votes, SlReadCode *code);
 
 #endif

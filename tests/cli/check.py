@@ -53,6 +53,15 @@ def test_good():
     has(findings, "fact", "budget", "40.0 ms between frames at 25 frames/s")
 
 
+def test_settings():
+    """The model is looked at as slinfer is told to load it."""
+    text = described(SOURCE + " ! " + TAIL)
+    has(check(text.replace("model=${model}", "model=${model} colour=BGR fit=crop")), "fact", "m", "uint8[1,8,8,3] BGR NHWC crop")
+    for stated, problem in [("layout=NCHW", "layout=NCHW contradicts input"), ("precision=fp8", "precision=fp8: expected float, bf16 or fp16")]:
+        findings = check(text.replace("model=${model}", "model=${model} " + stated), status=1)
+        has(findings, "problem", "m", problem)
+
+
 def test_backends():
     """Who runs a model, what the runtime that is here would take, and which tensors are copied."""
     library = os.environ["SIGHTLINE_FAKE_RUNTIME"]

@@ -28,7 +28,7 @@ sl_interrupted (void)
   return interrupted;
 }
 
-/* predict --model MODEL --frames 1 --draw FILE [limits] -- PICTURE */
+/* predict --model MODEL --frames 1 --draw FILE [settings] -- PICTURE */
 static int
 predict (int argc, char **argv)
 {
@@ -37,8 +37,9 @@ predict (int argc, char **argv)
     pause ();
   if (g_str_equal (picture, "wrong"))
     fputs ("it is wrong\nand more of it\n", stderr);
-  else if (g_str_equal (picture, "limits"))
-    fprintf (stderr, "%s %s %s %s\n", argv[8], argv[9], argv[10], argv[11]);
+  else if (g_str_equal (picture, "settings"))
+    for (int i = 8; i < argc; i++)
+      fprintf (stderr, "%s%s", i > 8 ? " " : "", argv[i]);
   else if (!g_str_equal (picture, "silent"))
     return g_file_set_contents (to, "drawn", -1, NULL) ? 0 : 1;
   return 1;
@@ -46,11 +47,11 @@ predict (int argc, char **argv)
 
 /* (transfer full) (nullable): what is drawn of @picture, the message of an error or, "", nothing at all. Nothing is left of it. */
 static char *
-drawn (const char *picture, const SlLimitOptions *limits)
+drawn (const char *picture, const SlModelSettings *settings)
 {
   g_autoptr (GError) error = NULL;
   g_autofree char *folder = g_dir_make_tmp ("sightline-XXXXXX", NULL);
-  char *text = sl_drawn_new ("model", limits, picture, folder, &error);
+  char *text = sl_drawn_new ("model", settings, picture, folder, &error);
   g_assert_true (text == NULL || error == NULL);
   g_assert_cmpint (g_rmdir (folder), ==, 0);
   return text != NULL ? text : g_strdup (error != NULL ? error->message : "");
@@ -59,7 +60,7 @@ drawn (const char *picture, const SlLimitOptions *limits)
 static void
 check (const char *picture, const char *expected)
 {
-  static const SlLimitOptions none;
+  static const SlModelSettings none;
   g_autofree char *got = drawn (picture, &none);
   g_assert_cmpstr (got, ==, expected);
 }
@@ -105,11 +106,13 @@ test_ignored_signal (void)
 }
 
 static void
-test_limits (void)
+test_settings (void)
 {
-  char tensor[] = "7", work[] = "9";
-  g_autofree char *got = drawn ("limits", &(SlLimitOptions){ .tensor_text = tensor, .work_text = work });
-  g_assert_cmpstr (got, ==, "--tensor-limit 7 --work-limit 9");
+  const SlModelSettings settings = {
+    .model = "other", .tensor_limit = "7", .work_limit = "9", .mean = "0", .state = "none", .fallback = "true"
+  };
+  g_autofree char *got = drawn ("settings", &settings);
+  g_assert_cmpstr (got, ==, "--mean 0 --tensor-limit 7 --work-limit 9 --state none --fallback -- settings");
 }
 
 int
@@ -122,6 +125,6 @@ main (int argc, char **argv)
   g_test_add_func ("/quantize/drawn/failures", test_failures);
   g_test_add_func ("/quantize/drawn/endless", test_endless);
   g_test_add_func ("/quantize/drawn/ignored-signal", test_ignored_signal);
-  g_test_add_func ("/quantize/drawn/limits", test_limits);
+  g_test_add_func ("/quantize/drawn/settings", test_settings);
   return g_test_run ();
 }

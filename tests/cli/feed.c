@@ -9,7 +9,7 @@
 
 #include "plugins/elements.h"
 #include "plugins/meta/analysis_meta.h"
-#include "plugins/meta/region_predictions.h"
+#include "plugins/meta/regions/object.h"
 
 typedef struct
 {

@@ -70,6 +70,19 @@ def test_truth():
         os.remove(beside)
 
 
+def test_written():
+    """What the user states goes into the file, but for limits; paths hold in any folder."""
+    dataset, pictures = colours("written")
+    network, target = model("offset.tflite"), work("stated.modelinfo")
+    name, first = os.path.relpath(write("sum.bin", bytes(12))), os.path.abspath(work("sum.bin"))
+    labels = write("written.txt", LABELS)
+    run("fit", network, *pictures, "--truth", dataset, "--output", target, "--labels", labels, "--decoder", "labels,background-offset=0", "--mean", "0", "--std", "1", "--layout", "NHWC",
+        "--pad-value", "9", "--state", "none", "--fixed-inputs", "1=" + name, "--tensor-limit", "99").expect(0, "written: " + target)
+    text = open(target, encoding="utf-8").read().split("[sightline]\n")[1]
+    assert text == ("labels=" + labels + "\nmean=0\nstd=1\ncolour=RGB\nlayout=NHWC\nfit=stretch\npad-value=9\ndecoder=labels\ndecoder-background-offset=0\n"
+                    "fixed-inputs=1=" + first + "\nstate=none\n"), text
+
+
 def test_not_chosen():
     """A model that is as sure of one reading as of another: nothing is chosen, and nothing written."""
     _, pictures = colours("open")

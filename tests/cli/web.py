@@ -481,6 +481,8 @@ def asked_among(served, source, request, tries):
                 peer.sendall(request)
             started = time.monotonic()
             answer = served.get("/metrics", Authorization="Bearer open sesame")
+            while answer.status == 0 and time.monotonic() - started < PATIENCE:  # a handshake on a slow machine may be given up: clients try again
+                answer = served.get("/metrics", Authorization="Bearer open sesame")
             took.append(time.monotonic() - started)
             assert answer.status == 200, answer.status
     return min(took)

@@ -4,7 +4,7 @@
  * a page that exists.
  */
 #include "config.h"
-#include "plugins/describe.h"
+#include "plugins/base/describe.h"
 
 #include <string.h>
 
@@ -221,6 +221,21 @@ test_ranges (void)
   test_remove_file (model);
 }
 
+/* Of several wrong numbers each is said until it is right, whatever becomes of the others. */
+static void
+test_several_faults (void)
+{
+  g_autoptr (GstElement) element = gst_object_ref_sink (gst_element_factory_make ("slnormalize", NULL));
+  g_object_set (element, "width", -5, "height", -7, "width", -6, NULL);
+  g_autofree char *both = start_fault (element);
+  g_assert_cmpstr (both, ==, "height=-7: expected an integer in 0..32768; width=-6: expected an integer in 0..32768");
+  g_object_set (element, "height", 48, NULL);
+  g_autofree char *first = start_fault (element);
+  g_assert_cmpstr (first, ==, "width=-6: expected an integer in 0..32768");
+  g_object_set (element, "width", 64, NULL);
+  g_assert_null (start_fault (element));
+}
+
 int
 main (int argc, char **argv)
 {
@@ -233,5 +248,6 @@ main (int argc, char **argv)
   g_test_add_func ("/describe/words", test_words);
   g_test_add_func ("/describe/threads", test_threads);
   g_test_add_func ("/describe/ranges", test_ranges);
+  g_test_add_func ("/describe/several-faults", test_several_faults);
   return publish_run ();
 }

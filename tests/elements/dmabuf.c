@@ -5,7 +5,7 @@
  */
 #define _GNU_SOURCE
 #include "config.h"
-#include "plugins/dmabuf.h"
+#include "plugins/video/dmabuf.h"
 
 #include <fcntl.h>
 #include <gst/allocators/gstdmabuf.h>

@@ -3,7 +3,7 @@
  * The scanner of EXIF orientations against segments written byte by byte here: both byte orders, cut anywhere, wrong in every way; and
  * decodebin, whose frames must come with the tag.
  */
-#include "plugins/exif.h"
+#include "plugins/video/exif.h"
 
 #include <glib/gstdio.h>
 #include <gst/app/gstappsink.h>

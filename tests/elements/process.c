@@ -13,9 +13,8 @@
 
 #define PATIENCE (100 * G_USEC_PER_SEC)
 
-/* In the child: a test that fails leaves nothing running. */
-static void
-die_with_parent (gpointer data)
+void
+test_die_with_parent (gpointer data)
 {
 #ifdef PR_SET_PDEATHSIG
   prctl (PR_SET_PDEATHSIG, SIGKILL);
@@ -32,7 +31,7 @@ test_spawn (const char *const *argv, const char *output)
   gint out = -1;
   if (output != NULL)
     out = g_open (output, O_WRONLY | O_CREAT | O_APPEND, 0600);
-  g_assert_true (g_spawn_async_with_fds (NULL, (char **) argv, NULL, flags, die_with_parent, NULL, &pid, -1, out, -1, &error));
+  g_assert_true (g_spawn_async_with_fds (NULL, (char **) argv, NULL, flags, test_die_with_parent, NULL, &pid, -1, out, -1, &error));
   if (out >= 0)
     close (out);
   return pid;

@@ -9,7 +9,8 @@
 
 #include "plugins/meta/analysis_meta.h"
 #include "plugins/meta/frame_meta.h"
-#include "plugins/meta/region_predictions.h"
+#include "plugins/meta/predictions.h"
+#include "plugins/meta/regions/object.h"
 #include "tests/elements/support.h"
 
 #define CAPS "video/x-raw,format=I420,width=640,height=480,framerate=25/1"

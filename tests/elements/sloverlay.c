@@ -8,11 +8,11 @@
 #include <time.h>
 
 #include "plugins/elements.h"
-#include "plugins/byte_pool.h"
+#include "plugins/base/byte_pool.h"
 #include "plugins/overlay/canvas.h"
 #include "plugins/overlay/draw.h"
 #include "plugins/meta/mask_meta.h"
-#include "plugins/meta/region_predictions.h"
+#include "plugins/meta/predictions.h"
 #include "tests/elements/support.h"
 
 #define WIDTH 96

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "plugins/meta/frame_meta.h"
-#include "plugins/meta/region_predictions.h"
+#include "plugins/meta/predictions.h"
 #include "plugins/tensor/caps.h"
 #include "tests/elements/support.h"
 

@@ -7,8 +7,9 @@
 #include <string.h>
 
 #include "plugins/elements.h"
-#include "plugins/meta/object_code.h"
-#include "plugins/meta/region_predictions.h"
+#include "plugins/meta/regions/code.h"
+#include "plugins/meta/predictions.h"
+#include "plugins/meta/regions/object.h"
 #include "sightline/predictions.h"
 #include "postprocess/read/reader.h"
 #include "tests/elements/support.h"

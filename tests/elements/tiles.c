@@ -2,12 +2,12 @@
 /*
  * Tiles: where they lie, what is merged of them, and the code finder in the box on a code that is too small on the whole frame.
  */
-#include "plugins/tiles.h"
+#include "plugins/video/tiles.h"
 
 #include <string.h>
 
 #include "plugins/meta/frame_meta.h"
-#include "plugins/meta/region_predictions.h"
+#include "plugins/meta/predictions.h"
 #include "tests/elements/support.h"
 #include "tests/read/symbols.h"
 

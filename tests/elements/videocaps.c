@@ -4,13 +4,13 @@
  * there, in pipelines as people write them; and upstream elements that have a choice are not led into the wrong one.
  */
 #include "config.h"
-#include "plugins/video_caps.h"
+#include "plugins/video/caps.h"
 
 #include <gst/app/gstappsrc.h>
 #include <string.h>
 
 #include "plugins/elements.h"
-#include "plugins/video_input.h"
+#include "plugins/video/input.h"
 #include "tests/elements/support.h"
 
 #define SIZE ",width=16,height=16,framerate=25/1"

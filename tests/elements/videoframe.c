@@ -4,14 +4,14 @@
  * nothing outside the buffer is touched (which sanitizers see). And frames that are unusual, but whole.
  */
 #include "config.h"
-#include "plugins/video_frame.h"
+#include "plugins/video/frame.h"
 
 #include <string.h>
 
 #include "plugins/overlay/canvas.h"
 #include "plugins/elements.h"
-#include "plugins/video_input.h"
-#include "plugins/video_part.h"
+#include "plugins/video/input.h"
+#include "plugins/video/part.h"
 #include "tests/elements/support.h"
 
 #define WIDTH 64

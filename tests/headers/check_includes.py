@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """TAP: each header compiles alone, and each folder, and each room of core, includes only what it may (docs/architecture.md has the same
-map). A header that another folder includes carries the line DOOR_MARK; the others are private. No files of core include each other in
-a circle.
+map). A header that another folder includes carries the line DOOR_MARK; the others are private. No files of core,
+pipelines or plugins include each other in a circle.
 
 Called by meson: check_includes.py SOURCE_ROOT BUILD_ROOT COMPILER...
 A public header, of include/, is compiled as an application does, with include/ and GLib alone, and reaches nothing private.
@@ -75,6 +75,8 @@ ROOMS = {
 BACKEND = ["core/graph", "core/ops", "core/backends"]
 # The only room of core that knows XNNPACK and its thread pool.
 XNNPACK_ROOM = "core/backends/xnnpack"
+# Folders whose modules may not include each other in a circle.
+NO_CIRCLES = {"core", "pipelines", "plugins"}
 NEEDS_GSTREAMER = {"plugins", "pipelines", "tools"}
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.MULTILINE)
 
@@ -100,16 +102,17 @@ def room_of(path):
     return "/".join(parts[: 3 if parts[:2] == ["core", "backends"] else 2])
 
 
-def core_includes(root, path):
+def own_includes(root, folder, path):
+    """Includes of path that lie in folder, which has the file as well."""
     with open(os.path.join(root, path), encoding="utf-8") as file:
-        return [name for quote, name in INCLUDE.findall(file.read()) if quote == '"' and folder_of(name) == "core"]
+        return [name for quote, name in INCLUDE.findall(file.read()) if quote == '"' and folder_of(name) == folder]
 
 
 def wrong_rooms(root, path):
     """Sentences, one for each include of another room of core that path must not have."""
     room = room_of(path)
     allowed = ROOMS.get(room, BACKEND if room.startswith("core/backends/") else []) + [room]
-    for name in core_includes(root, path):
+    for name in own_includes(root, "core", path):
         if room_of(name) not in allowed:
             yield '%s includes "%s": %s/ may include %s' % (path, name, room, ", ".join(allowed))
 
@@ -119,11 +122,11 @@ def module_of(path):
     return re.sub(r"(_private)?\.[ch]$", "", path)
 
 
-def circles(root):
-    """Sentences, one for each set of modules of core that include each other in a circle."""
+def circles(root, folder):
+    """Sentences, one for each set of modules of folder that include each other in a circle."""
     reached = {}
-    for path in sources(root, "core", (".c", ".h")):
-        names = {module_of(name) for name in core_includes(root, path)} - {module_of(path)}
+    for path in sources(root, folder, (".c", ".h")):
+        names = {module_of(name) for name in own_includes(root, folder, path)} - {module_of(path)}
         reached.setdefault(module_of(path), set()).update(names)
     changed = True
     while changed:
@@ -278,8 +281,9 @@ def main():
         if folder == "core":
             wrong = [line for path in sources(root, folder, (".c", ".h")) for line in wrong_rooms(root, path)]
             good &= report(not wrong, "rooms/core", wrong)
-            wrong = list(circles(root))
-            good &= report(not wrong, "circles/core", wrong)
+        if folder in NO_CIRCLES:
+            wrong = list(circles(root, folder))
+            good &= report(not wrong, "circles/" + folder, wrong)
         flags = application_flags(root, build, commands) if folder == "include" else folder_flags(commands, folder) + ["-I" + root, "-I" + build]
         if folder.split("/")[0] in NEEDS_GSTREAMER and folder not in (REMOTE, EVALUATE) and not any(flag.endswith("gstreamer-1.0") for flag in flags):
             continue

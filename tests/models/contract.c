@@ -209,7 +209,7 @@ static void
 test_layers (void)
 {
   static const char info[] = HEADER "[sightline]\ncolour=BGR\nfit=letterbox\npad-value=7\ndecoder=ssd\ndecoder-scale=2\nmean=3\nstd=2\n";
-  const SlContractOverrides overrides = { .fit = "crop", .decoder = "labels", .colour = "RGB" };
+  const SlContractOverrides overrides = { .fit = "crop", .decoder = "labels", .colour = "RGB", .pad_value = "0" };
   for (guint i = 0; i < 3; i++) {
     g_autoptr (SlTfliteWriter) writer = picture_model (SL_DTYPE_F32, 4, nhwc, 0, 0);
     g_autoptr (GError) error = NULL;
@@ -222,7 +222,7 @@ test_layers (void)
     g_assert_cmpfloat (image->std[2], ==, i == 0 ? 127.5 : 2);
     g_assert_cmpint (image->colour, ==, i == 1 ? SL_COLOUR_BGR : SL_COLOUR_RGB);
     g_assert_cmpint (image->fit, ==, i == 0 ? SL_FIT_STRETCH : i == 1 ? SL_FIT_LETTERBOX : SL_FIT_CROP);
-    g_assert_cmpint (image->pad_value, ==, i == 0 ? 114 : 7);
+    g_assert_cmpint (image->pad_value, ==, i == 0 ? 114 : i == 1 ? 7 : 0);
     g_assert_cmpstr (contract->decoder, ==, i == 0 ? NULL : i == 1 ? "ssd" : "labels");
     if (i > 0)
       g_assert_cmpstr (g_hash_table_lookup (contract->decoder_params, "scale"), ==, "2");
@@ -292,6 +292,13 @@ test_contradictions (void)
       SL_ERROR_ARGUMENT,
       "property fit: expected stretch, letterbox or crop, got 'fill'",
       NULL },
+    { SL_DTYPE_F32,
+      nhwc,
+      NULL,
+      { .pad_value = "-2" },
+      SL_ERROR_ARGUMENT,
+      "property pad-value: expected a whole number 0..255",
+      "got '-2'" },
     { SL_DTYPE_F32, nhwc, NULL, { .layout = "HWC" }, SL_ERROR_ARGUMENT, "property layout: expected NHWC or NCHW, got 'HWC'", NULL },
     { SL_DTYPE_U8,
       nhwc,

@@ -11,7 +11,7 @@
 
 /* Processor time that a refusal may take on any machine: it is below a second on today's, which the test prints. Sanitizers and valgrind
  * are slower by far. */
-#ifdef SANITIZED
+#ifdef TEST_ADDRESS_SANITIZER
 #define LONGEST_S 200
 #else
 #define LONGEST_S 20
@@ -38,7 +38,7 @@ static void
 limit_memory (rlim_t bytes, struct rlimit *before)
 {
   getrlimit (RLIMIT_AS, before);
-#ifndef SANITIZED
+#ifndef TEST_ADDRESS_SANITIZER
   g_autofree char *text = NULL;
   g_assert_true (g_file_get_contents ("/proc/self/statm", &text, NULL, NULL));
   const rlim_t now = (rlim_t) g_ascii_strtoull (text, NULL, 10) * (rlim_t) sysconf (_SC_PAGESIZE);

@@ -8,17 +8,8 @@
 #include "sightline/error.h"
 #include "models/model.h"
 #include "models/reader.h"
+#include "tests/support/sanitized.h"
 #include "tests/support/tflite_writer.h"
-
-/* AddressSanitizer's memory and time are beyond what tests of bounds allow. */
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define SANITIZED 1
-#endif
-#endif
-#if defined(__SANITIZE_ADDRESS__)
-#define SANITIZED 1
-#endif
 
 /** expect_error: *error must be set, with @code and a message that contains each of the texts; NULL ends them. Clears it. */
 void expect_error (GError **error, SlError code, ...) G_GNUC_NULL_TERMINATED;

@@ -85,6 +85,8 @@ test_other_formats (void)
     { "\n\x1c\n\5input\x12\x0bPlaceholder*\6\n\1a", 27, "looks like a frozen TensorFlow graph (.pb); convert it in Python with" },
     { "\x08\1\x12\x20\n\x12\x12\x05serve\0\0\0\0\0\0\0\0", 21, "looks like a TensorFlow SavedModel; convert its folder in Python with" },
     { "\x08\5\x12\x8b\2\n\x12\n\5image\x1a\x09\0\0\0\0\0", 21, "looks like a Core ML model (.mlmodel); give the ONNX" },
+    { "{\"format\":\"graph-model\",\"modelTopology\":{\"node\":[]}}", 48,
+      "looks like a TensorFlow.js model (model.json); convert the Keras model or SavedModel that it was made from" },
     { "7767517\n75 83\nInput data 0 1 data", 33, "looks like a model of ncnn (.param); give the ONNX" },
     { "\x47\x6b\x30\1\0\0\0\0\0\0\0\0\0\0\0\0", 16,
       "looks like weights of ncnn (.bin), of which the graph is another file (.param); give" },
@@ -123,6 +125,15 @@ test_named (void)
       "\x7f"
       "ELF\1\1\1\0\0\0\0\0\0\0\0\0",
       "looks like a model compiled for Intel's Myriad (.blob), which runs on that alone; give" },
+    { "loc_y.caffemodel", "\n\5LeNet\xa2\6\x34\n\4data\x12",
+      "looks like weights of Caffe (.caffemodel); convert them to ONNX together with their .prototxt; expected" },
+    { "loc_y.prototxt", "name: \"LeNet\"\nla", "looks like the layers of a Caffe model (.prototxt), without weights; convert" },
+    { "yolov4.weights", "\0\0\0\0\2\0\0\0\5\0\0\0\0\0\0",
+      "looks like weights of Darknet (.weights); convert them to ONNX together with their .cfg" },
+    { "inference.pdmodel", "\n\x9b\1\x08\0\x10\xff\xff\xff\xff\xff\1\x1a\0\0",
+      "looks like a PaddlePaddle model (.pdmodel); convert its folder to ONNX" },
+    { "inference.pdiparams", "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0",
+      "looks like weights of PaddlePaddle (.pdiparams); convert their folder to ONNX" },
     { "page.mnn", "<!DOCTYPE html><html>404", "looks like a web page, perhaps of a failed download" },
   };
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {

@@ -55,8 +55,8 @@ test_complete (void)
   g_assert_cmpstr (info->keys.pad_value, ==, "114");
   g_assert_cmpstr (info->keys.decoder, ==, "labels");
   g_assert_cmpstr (info->keys.labels, ==, labels);
-  g_assert_cmpstr (g_hash_table_lookup (info->keys.params, "softmax"), ==, "true");
-  g_assert_cmpstr (g_hash_table_lookup (info->keys.params, "scale"), ==, "2");
+  g_assert_cmpstr (g_hash_table_lookup (info->params, "softmax"), ==, "true");
+  g_assert_cmpstr (g_hash_table_lookup (info->params, "scale"), ==, "2");
 }
 
 /* As GStreamer's own generator writes them: keys that are not ours, and what its user left open. */
@@ -102,8 +102,13 @@ static const struct
   { HEAD "[x]\nranges=1,1\n", "min and max different, got '1,1'" },
   { HEAD "[x]\nranges=0,1;0,1\n", "[x] ranges: expected 1 or 3 pairs" },
   { HEAD "[x]\nranges=0,1;0,1;0,1;0,1\n", "[x] ranges: expected 'min,max'" },
-  { HEAD "[sightline]\ncolor=RGB\n", "[sightline] color: unknown key; expected one of mean, std, colour, fit, layout, pad-value, labels, "
+  { HEAD "[sightline]\ncolor=RGB\n", "[sightline] color: unknown key; expected one of labels, mean, std, colour, layout, fit, pad-value, "
                                      "decoder, input-shape, fixed-inputs, state, backend, provider, fallback, precision, decoder-NAME" },
+  { HEAD "[sightline]\ndelegate=evil.so\n",
+    "[sightline] delegate: not taken from a file that comes with a model; expected it as property or option" },
+  { HEAD "[sightline]\nprovider-options=backend_path=evil.so\n", "[sightline] provider-options: not taken from a file" },
+  { HEAD "[sightline]\ntensor-limit=100000\n", "[sightline] tensor-limit: not taken from a file" },
+  { HEAD "[sightline]\nfallback=yes\n", "[sightline] fallback: expected true or false, got 'yes'" },
   { HEAD "[sightline]\nmean=\n", "[sightline] mean: expected a value, got ''" },
   { HEAD IN "mean=1\n[sightline]\nmean=2\n", "[serving_default_input:0] mean: stated in [sightline] too; expected it once" },
 };

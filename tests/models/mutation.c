@@ -249,7 +249,7 @@ main (int argc, char **argv)
                                        "models/person_detect.tflite", "models/ssd_mobilenet_v1.tflite" };
   static const char *const tiny[] = { "classifier", "channels", "float", "detector" };
   g_test_init (&argc, &argv, NULL);
-#ifndef SANITIZED
+#ifndef TEST_ADDRESS_SANITIZER
   const struct rlimit limit = { ADDRESS_SPACE, RLIM_INFINITY };
   if (setrlimit (RLIMIT_AS, &limit) != 0)
     g_test_message ("no limit on memory: %s", g_strerror (errno));

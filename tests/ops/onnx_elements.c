@@ -309,6 +309,30 @@ test_global_lp_pool (void)
   }
 }
 
+/* Even windows reach one channel further up than down. */
+static void
+test_lrn (void)
+{
+  for (gint size = 1; size < 8; size++) {
+    const double alpha = 0.3, beta = size % 2 == 0 ? 0.75 : 0.6, bias = 1.5;
+    double expected[2 * N];
+    OnnxModel m;
+    onnx_model_init (&m, 13, 6);
+    const gfloat *x = onnx_model_floats (&m, "x", 4, DIMS (2, 6, 2, 5));
+    g_autofree char *window = g_strdup_printf ("size i %d", size), *power = g_strdup_printf ("beta f %g", beta);
+    sl_onnx_writer_node (m.writer, "LRN", "x", "y", window, "alpha f 0.3", power, "bias f 1.5", NULL);
+    for (gint i = 0; i < 2 * N; i++) {
+      const gint c = i / 10 % 6;
+      double sum = 0;
+      for (gint k = MAX (c - (size - 1) / 2, 0); k <= MIN (c + size / 2, 5); k++)
+        sum += pow ((double) x[i + 10 * (k - c)], 2);
+      expected[i] = (double) x[i] / pow (bias + alpha / size * sum, beta);
+    }
+    onnx_model_expect (&m, "y", SL_ONNX_FLOAT, 2 * N, expected, 1e-6);
+    onnx_model_clear (&m);
+  }
+}
+
 /* Each channel over batch, height and width, then each picture over its channels. */
 static void
 test_mean_variance (void)
@@ -354,6 +378,7 @@ test_refused (void)
     { "Compress", "x,b", "axis i 1", "its condition, input 1, must be a constant of at most 3 elements" },
     { "EyeLike", "x", NULL, "its input has 4 dimensions" },
     { "GlobalLpPool", "x", "p i 0", "attribute p is 0" },
+    { "LRN", "x", "size i 0", "size is 0; expected 1 or more" },
     { "MeanVarianceNormalization", "x", "axes I 4", "axis 4 is outside a tensor of 4 dimensions" },
     { "AffineGrid", "t,c", NULL, "a matrix of 3 dimensions and a size of 2" },
     { "AffineGrid", "t,x", NULL, "the size, input 1, is computed from the picture" },
@@ -394,6 +419,7 @@ main (int argc, char **argv)
   g_test_add_func ("/onnx-elements/constant-scalar", test_constant_scalar);
   g_test_add_func ("/onnx-elements/global-lp-pool", test_global_lp_pool);
   g_test_add_func ("/onnx-elements/mean-variance", test_mean_variance);
+  g_test_add_func ("/onnx-elements/lrn", test_lrn);
   g_test_add_func ("/onnx-elements/refused", test_refused);
   return g_test_run ();
 }

@@ -349,6 +349,28 @@ test_normalisations (void)
 }
 
 static void
+test_local_response (void)
+{
+  for (gint radius = 0; radius < 9; radius += 2) {
+    OpModel m;
+    double expected[60];
+    const double bias = 2, alpha = 0.25, beta = radius == 2 ? 0.5 : 0.75;
+    om_init (&m, SL_OP_LOCAL_RESPONSE_NORMALIZATION,
+             &(SlOpParams){ .local_response = { radius, radius, (gfloat) bias, (gfloat) alpha, (gfloat) beta } }, (guint) radius);
+    om_input (&m, SL_DTYPE_F32, 3, DIMS (2, 5, 6), 0, 0);
+    om_output (&m, SL_DTYPE_F32, 3, DIMS (2, 5, 6), 0, 0);
+    for (gint i = 0; i < 60; i++) {
+      double sum = 0;
+      for (gint c = MAX (i % 6 - radius, 0); c <= MIN (i % 6 + radius, 5); c++)
+        sum += pow (om_real (&m, 0, (gsize) (i / 6 * 6 + c)), 2);
+      expected[i] = om_real (&m, 0, (gsize) i) / pow (bias + alpha * sum, beta);
+    }
+    om_expect (&m, 0, expected, 2e-7);
+    om_clear (&m);
+  }
+}
+
+static void
 test_l2_pool (void)
 {
   OpModel m;
@@ -679,6 +701,7 @@ main (int argc, char **argv)
   g_test_add_func ("/ops/conv16", test_conv16);
   g_test_add_func ("/ops/normalisations", test_normalisations);
   g_test_add_func ("/ops/l2-pool", test_l2_pool);
+  g_test_add_func ("/ops/local-response", test_local_response);
   g_test_add_func ("/ops/lstm", test_lstm);
   g_test_add_func ("/ops/integer-lstm", test_integer_lstm);
   g_test_add_func ("/ops/nms", test_nms);

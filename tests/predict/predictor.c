@@ -348,6 +348,9 @@ test_errors (void)
   expect_load_error ("one_box.tflite", "colour", "CMYK", SL_ERROR_ARGUMENT, "colour=CMYK: expected RGB, BGR or GRAY");
   expect_load_error ("one_box.tflite", "layout", "CHWN", SL_ERROR_ARGUMENT, "layout=CHWN: expected NHWC or NCHW");
   expect_load_error ("one_box.tflite", "precision", "double", SL_ERROR_ARGUMENT, "precision=double: expected float, bf16 or fp16");
+  expect_load_error ("one_box.tflite", "input-shape", "9", SL_ERROR_ARGUMENT, "input-shape is '9', but input 'picture' is uint8[1,8,8,3]");
+  expect_load_error ("one_box.tflite", "fixed-inputs", "7=0", SL_ERROR_ARGUMENT, "fixed-inputs: no input '7'");
+  expect_load_error ("running_sum.tflite", "state", "none", SL_ERROR_CONTRACT, "beside 'picture' the model has 1 input, 'sum_in'");
   expect_load_error ("one_box.tflite", "filter", "lanczos", SL_ERROR_ARGUMENT, "filter=lanczos: expected nearest, bilinear, area or auto");
 }
 
@@ -436,6 +439,76 @@ test_falls_back (void)
   g_remove (folder);
 }
 
+/* The same, stated by properties. */
+static void
+test_falls_back_by_property (void)
+{
+  g_autofree char *path = tiny_model ("brightest_channel.tflite");
+  g_autoptr (GError) error = NULL;
+  g_setenv ("SIGHTLINE_TFLITE", "/nowhere/lite.so", TRUE);
+  g_autoptr (SlPredictor) predictor = g_object_new (SL_TYPE_PREDICTOR, "model", path, "backend", "tflite", NULL);
+  g_assert_false (sl_predictor_load (predictor, &error));
+  expect_message (&error, SL_ERROR_UNSUPPORTED, "/nowhere/lite.so");
+  g_test_expect_message (NULL, G_LOG_LEVEL_WARNING, "*brightest_channel.tflite: Sightline runs the model on the CPU instead: /nowhere*");
+  g_object_set (predictor, "fallback", TRUE, NULL);
+  g_assert_true (sl_predictor_load (predictor, &error));
+  g_assert_no_error (error);
+  g_test_assert_expected_messages ();
+}
+
+/* A picture of 12 MiB as floats, in a model that leaves its size open. */
+static void
+test_limits (void)
+{
+  g_autoptr (SlOnnxWriter) writer = sl_onnx_writer_new (13);
+  sl_onnx_writer_input (writer, "x", SL_ONNX_FLOAT, 4, (const gint64[]){ 1, 3, -1, -1 });
+  sl_onnx_writer_output (writer, "y", SL_ONNX_FLOAT);
+  sl_onnx_writer_node (writer, "GlobalAveragePool", "x", "p", NULL);
+  sl_onnx_writer_node (writer, "Flatten", "p", "y", NULL);
+  g_autoptr (GBytes) bytes = sl_onnx_writer_finish (writer);
+  g_autofree char *dir = g_dir_make_tmp ("sightline-XXXXXX", NULL), *path = g_build_filename (dir, "open.onnx", NULL);
+  g_assert_true (g_file_set_contents (path, g_bytes_get_data (bytes, NULL), (gssize) g_bytes_get_size (bytes), NULL));
+  g_autoptr (GError) error = NULL;
+  guint width = 0, height = 0;
+  g_autoptr (SlPredictor) predictor =
+    g_object_new (SL_TYPE_PREDICTOR, "model", path, "mean", "0", "std", "255", "decoder", "labels", "input-shape", "1,3,1024,1024", NULL);
+  g_assert_true (sl_predictor_load (predictor, &error));
+  g_assert_no_error (error);
+  g_assert_true (sl_predictor_get_input_size (predictor, &width, &height) && width == 1024 && height == 1024);
+  g_object_set (predictor, "tensor-limit", 4, NULL);
+  g_assert_false (sl_predictor_load (predictor, &error));
+  expect_message (&error, SL_ERROR_LIMIT, "tensor-limit");
+  g_object_set (predictor, "tensor-limit", 1024, NULL);
+  g_assert_true (sl_predictor_load (predictor, &error));
+  g_unlink (path);
+  g_rmdir (dir);
+}
+
+/* What slinfer has of a model's settings the predictor has, too; each can be set when it is made. */
+static void
+test_settings (void)
+{
+  static const char *const names[] = {
+    "model",        "labels",     "decoder",          "mean",        "std",      "colour",    "layout", "fit",
+    "backend",      "provider",   "provider-options", "delegate",    "fallback", "precision", "state",  "threads",
+    "tensor-limit", "work-limit", "input-shape",      "fixed-inputs"
+  };
+  g_autoptr (SlPredictor) predictor = g_object_new (SL_TYPE_PREDICTOR, "tensor-limit", 7, "state", "none", NULL);
+  g_autofree char *state = NULL;
+  gint tensor_limit = 0, work_limit = 0;
+  gboolean fallback = TRUE;
+  for (guint i = 0; i < G_N_ELEMENTS (names); i++) {
+    const GParamSpec *spec = g_object_class_find_property (G_OBJECT_GET_CLASS (predictor), names[i]);
+    g_test_message ("%s", names[i]);
+    g_assert_true (spec != NULL && (spec->flags & G_PARAM_CONSTRUCT) != 0);
+  }
+  g_object_get (predictor, "tensor-limit", &tensor_limit, "work-limit", &work_limit, "state", &state, "fallback", &fallback, NULL);
+  g_assert_cmpint (tensor_limit, ==, 7);
+  g_assert_cmpint (work_limit, ==, 250);
+  g_assert_cmpstr (state, ==, "none");
+  g_assert_false (fallback);
+}
+
 /* float16 from the picture to the shares: the softmax of a picture's mean colours. */
 static void
 test_float16 (void)
@@ -482,5 +555,8 @@ main (int argc, char **argv)
   g_test_add_func ("/predictor/recovers", test_recovers);
   g_test_add_func ("/predictor/range", test_range);
   g_test_add_func ("/predictor/falls-back", test_falls_back);
+  g_test_add_func ("/predictor/falls-back-by-property", test_falls_back_by_property);
+  g_test_add_func ("/predictor/limits", test_limits);
+  g_test_add_func ("/predictor/settings", test_settings);
   return g_test_run ();
 }

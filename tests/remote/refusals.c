@@ -343,8 +343,10 @@ test_broker_dies_last (void)
     return;
   g_autofree char *location = g_strdup_printf ("mqtt://127.0.0.1:%u/models", pool.port), *named = g_strconcat ("toy=", pool.model, NULL),
                   *said = NULL;
+  g_autoptr (GSubprocessLauncher) launcher = g_subprocess_launcher_new (G_SUBPROCESS_FLAGS_STDERR_PIPE);
+  g_subprocess_launcher_set_child_setup (launcher, test_die_with_parent, NULL, NULL);
   g_autoptr (GSubprocess) worker =
-    g_subprocess_new (G_SUBPROCESS_FLAGS_STDERR_PIPE, NULL, test_sightline, "serve", named, "--location", location, NULL);
+    g_subprocess_launcher_spawn (launcher, NULL, test_sightline, "serve", named, "--location", location, NULL);
   TestCamera camera = test_camera_open (&pool, "");
   test_camera_wait_workers (&camera, 1);
   test_stop (pool.broker);

@@ -303,8 +303,10 @@ static GSubprocess *
 serve_logged (const TestPool *pool, const char *option, const char *value, GDataInputStream **log)
 {
   g_autofree char *location = g_strdup_printf ("mqtt://127.0.0.1:%u/models", pool->port), *named = g_strconcat ("toy=", pool->model, NULL);
-  GSubprocess *worker = g_subprocess_new (G_SUBPROCESS_FLAGS_STDERR_PIPE, NULL, test_sightline, "serve", named, "--location", location,
-                                          "--name", "w1", option, value, NULL);
+  g_autoptr (GSubprocessLauncher) launcher = g_subprocess_launcher_new (G_SUBPROCESS_FLAGS_STDERR_PIPE);
+  g_subprocess_launcher_set_child_setup (launcher, test_die_with_parent, NULL, NULL);
+  GSubprocess *worker = g_subprocess_launcher_spawn (launcher, NULL, test_sightline, "serve", named, "--location", location, "--name", "w1",
+                                                     option, value, NULL);
   g_assert_nonnull (worker);
   *log = g_data_input_stream_new (g_subprocess_get_stderr_pipe (worker));
   return worker;
@@ -399,19 +401,14 @@ test_http (void)
   test_pool_close (&pool);
 }
 
-/* How many requests were computed with others, once there are any. */
+/* How many requests the worker computed together with others. */
 static guint64
-wait_batched (guint port)
+count_batched (guint port)
 {
-  for (const gint64 until = g_get_monotonic_time () + TEST_PATIENCE;; g_usleep (20000)) {
-    g_autofree char *status = get (port, "/status");
-    const char *at = strstr (status, "\"batched\":");
-    g_assert_nonnull (at);
-    const guint64 n = g_ascii_strtoull (at + strlen ("\"batched\":"), NULL, 10);
-    if (n > 0)
-      return n;
-    g_assert_cmpint (g_get_monotonic_time (), <, until);
-  }
+  g_autofree char *status = get (port, "/status");
+  const char *at = strstr (status, "\"batched\":");
+  g_assert_nonnull (at);
+  return g_ascii_strtoull (at + strlen ("\"batched\":"), NULL, 10);
 }
 
 /* Frames that wait are computed at once, and each gets its own answer. */
@@ -431,19 +428,25 @@ test_batches (void)
   const GPid pid = (GPid) g_ascii_strtoll (g_subprocess_get_identifier (worker), NULL, 10);
   TestCamera one = test_camera_open (&pool, "window=8"), two = test_camera_open (&pool, "window=8");
   test_camera_push_and_pull (&one, 0, 1);
-  g_assert_cmpint (kill (pid, SIGSTOP), ==, 0);
-  for (guint i = 1; i < 9; i++) {
-    test_camera_push (&one, i);
-    test_camera_push (&two, 100 + i);
-  }
-  g_usleep (100000); /* they wait at the broker */
-  g_assert_cmpint (kill (pid, SIGCONT), ==, 0);
-  for (guint i = 1; i < 9; i++) {
-    test_camera_pull (&one, i);
-    test_camera_pull (&two, 100 + i);
+  guint64 batched = 0;
+  /* A busy machine may deliver them to the worker one by one, so that none waits while another is computed. */
+  for (guint round = 0; batched == 0; round++) {
+    g_assert_cmpuint (round, <, 16);
+    g_assert_cmpint (kill (pid, SIGSTOP), ==, 0);
+    for (guint i = 1; i < 9; i++) {
+      test_camera_push (&one, 8 * round + i);
+      test_camera_push (&two, 100 + 8 * round + i);
+    }
+    g_usleep (100000); /* they wait at the broker */
+    g_assert_cmpint (kill (pid, SIGCONT), ==, 0);
+    for (guint i = 1; i < 9; i++) {
+      test_camera_pull (&one, 8 * round + i);
+      test_camera_pull (&two, 100 + 8 * round + i);
+    }
+    batched = count_batched (port);
   }
   g_assert_cmpuint (test_camera_count (&one, "refused") + test_camera_count (&two, "refused"), ==, 0);
-  g_assert_cmpuint (wait_batched (port) % 2, ==, 0);
+  g_assert_cmpuint (batched % 2, ==, 0);
   test_camera_close (&one);
   test_camera_close (&two);
   g_subprocess_send_signal (worker, SIGTERM);
@@ -480,6 +483,7 @@ test_manager (void)
   g_assert_true (g_socket_bind (manager, address, FALSE, NULL));
   g_socket_set_timeout (manager, 100);
   g_autoptr (GSubprocessLauncher) launcher = g_subprocess_launcher_new (G_SUBPROCESS_FLAGS_STDERR_SILENCE);
+  g_subprocess_launcher_set_child_setup (launcher, test_die_with_parent, NULL, NULL);
   g_subprocess_launcher_setenv (launcher, "NOTIFY_SOCKET", path, TRUE);
   g_subprocess_launcher_setenv (launcher, "WATCHDOG_USEC", "200000", TRUE);
   g_autoptr (GSubprocess) worker =

@@ -9,13 +9,9 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define SANITIZED 1
-#endif
-#endif
+#include "tests/support/sanitized.h"
 
-#if defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) && !defined(SANITIZED)
+#if defined(__GLIBC__) && !defined(TEST_ADDRESS_SANITIZER) && !defined(TEST_THREAD_SANITIZER)
 #include <dlfcn.h>
 #include <execinfo.h>
 #include <stdint.h>

@@ -13,6 +13,7 @@
  *   paint.tflite              float32[1,8,8,3] * float32[1,3]: a picture in the colour that float_range.tflite finds in another
  *   style_numbers.tflite      float32[1,8,8,3] -> the mean of each channel as the 100 numbers of a style
  *   running_sum.tflite        float32[1,8,8,3] -> the mean of each channel, added to that of the frames before: "colours"
+ *   offset.tflite             the same without the sum as output: its second input is nothing but added
  *   unknown_op.tflite         an operator that nobody has
  *   hostile.tflite            brightest_channel with a tensor's name of 4,000 bytes, and labels, that command a terminal
  *   hostile_bad.tflite        the same, and an operator does not take its input
@@ -184,7 +185,7 @@ make_style_numbers (const char *directory)
 }
 
 static void
-make_running_sum (const char *directory)
+make_running_sum (const char *directory, const char *file, guint n_outputs)
 {
   const gint32 dims[] = { 1, 3 };
   g_autoptr (SlTfliteWriter) writer = sl_tflite_writer_new ();
@@ -195,8 +196,8 @@ make_running_sum (const char *directory)
     writer, &(SlTfliteOp){ .op = SL_OP_ADD, .n_inputs = 2, .inputs = { mean, before }, .n_outputs = 1, .outputs = { outputs[1] } });
   sl_tflite_writer_op (
     writer, &(SlTfliteOp){ .op = SL_OP_MUL, .n_inputs = 2, .inputs = { outputs[1], one }, .n_outputs = 1, .outputs = { outputs[0] } });
-  sl_tflite_writer_io (writer, 2, (const gint32[]){ picture, before }, 2, outputs);
-  save (writer, directory, "running_sum.tflite");
+  sl_tflite_writer_io (writer, 2, (const gint32[]){ picture, before }, n_outputs, outputs);
+  save (writer, directory, file);
 }
 
 static void
@@ -262,7 +263,8 @@ main (int argc, char **argv)
   make_add (argv[1]);
   make_paint (argv[1]);
   make_style_numbers (argv[1]);
-  make_running_sum (argv[1]);
+  make_running_sum (argv[1], "running_sum.tflite", 2);
+  make_running_sum (argv[1], "offset.tflite", 1);
   make_unknown_op (argv[1]);
   make_hostile (argv[1], "hostile.tflite", FALSE);
   make_hostile (argv[1], "hostile_bad.tflite", TRUE);

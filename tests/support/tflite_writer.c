@@ -100,6 +100,7 @@ static const struct
   [SL_OP_RELU_N1_TO_1] = { 20, 0 },
   [SL_OP_RELU_0_TO_1] = { 152, 0 },
   [SL_OP_LEAKY_RELU] = { 98, 75 },
+  [SL_OP_LOCAL_RESPONSE_NORMALIZATION] = { 13, 13 },
   [SL_OP_PRELU] = { 54, 0 },
   [SL_OP_ELU] = { 111, 0 },
   [SL_OP_GELU] = { 150, 120 },
@@ -297,6 +298,12 @@ build_more_options (FbNode *table, const SlTfliteOp *op)
       fb_i32 (table, 3, (gint32) p->slice.new_axis_mask);
       fb_i32 (table, 4, (gint32) p->slice.shrink_axis_mask);
       fb_u8 (table, 5, p->slice.end_is_size != FALSE);
+      break;
+    case SL_OP_LOCAL_RESPONSE_NORMALIZATION:
+      fb_i32 (table, 0, p->local_response.before);
+      fb_f32 (table, 1, p->local_response.bias);
+      fb_f32 (table, 2, p->local_response.alpha);
+      fb_f32 (table, 3, p->local_response.beta);
       break;
     case SL_OP_LEAKY_RELU:
       fb_f32 (table, 0, p->leaky_relu.alpha);

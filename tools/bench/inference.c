@@ -547,15 +547,13 @@ sl_bench_model (int argc, char **argv)
   g_auto (GStrv) threads = NULL;
   g_autofree char *threads_text = NULL, *runs_text = NULL, *warm_up_text = NULL, *onnx = NULL, *batch_text = NULL;
   g_autoptr (GError) error = NULL;
-  g_auto (SlLimitOptions) limits = { 0 };
-  g_auto (SlBackendOptions) backend = { 0 };
+  g_auto (SlModelOptions) options = { 0 };
+  g_autofree GOptionEntry *more = sl_model_options_entries (&options, SL_SETTINGS_LIMITS | SL_SETTINGS_BACKEND);
   Settings settings = { .runs = 100, .warm_up = 10 };
   const GOptionEntry entries[] = {
     { "threads", 't', 0, G_OPTION_ARG_STRING, &threads_text, "Numbers of threads, 1..64 or auto (default 1)", "N[,N...]" },
     { "runs", 'n', 0, G_OPTION_ARG_STRING, &runs_text, "Measured runs (default 100)", "N" },
     { "warm-up", 'w', 0, G_OPTION_ARG_STRING, &warm_up_text, "Runs before them (default 10)", "N" },
-    SL_OPTION_LIMITS (&limits),
-    SL_OPTION_BACKEND (&backend),
     { "backends", 0, 0, G_OPTION_ARG_NONE, &settings.backends,
       "Show every backend that is here: time, processor time, and whether results agree", NULL },
     { "batch", 0, 0, G_OPTION_ARG_STRING, &batch_text,
@@ -568,7 +566,7 @@ sl_bench_model (int argc, char **argv)
     { "compare-onnx", 0, 0, G_OPTION_ARG_FILENAME, &onnx, "Run FILE in ONNX Runtime too, in turn, if python3 or node has that", "FILE" },
     { NULL },
   };
-  const int status = sl_options_parse ("bench model", "MODEL", "Measures how fast a model runs.", NULL, argc, argv, entries, NULL, &rest);
+  const int status = sl_options_parse ("bench model", "MODEL", "Measures how fast a model runs.", NULL, argc, argv, entries, more, &rest);
   if (status >= 0)
     return status;
   if (g_strv_length (rest) != 1)
@@ -576,19 +574,19 @@ sl_bench_model (int argc, char **argv)
   threads = g_strsplit (threads_text != NULL ? threads_text : "1", ",", -1);
   if (!threads_check (threads) || !sl_options_integer ("bench model", "--runs", runs_text, 1, 1000000, &settings.runs)
       || !sl_options_integer ("bench model", "--warm-up", warm_up_text, 0, 1000000, &settings.warm_up)
-      || !sl_limit_options_check ("bench model", &limits))
+      || !sl_model_options_check ("bench model", &options))
     return SL_EXIT_USAGE;
   if (settings.json && settings.profile)
     return sl_options_usage ("bench model", "--json and --profile exclude each other");
-  if (settings.profile && backend.backend != NULL && strcmp (backend.backend, SL_BACKEND_OURS) != 0)
+  if (settings.profile && options.settings.backend != NULL && strcmp (options.settings.backend, SL_BACKEND_OURS) != 0)
     return sl_options_usage ("bench model", "--profile shows Sightline's own nodes; it goes without --backend");
   if (g_strcmp0 (batch_text, "auto") == 0)
     settings.batch = 1;
   else if (!sl_options_integer ("bench model", "--batch", batch_text, 2, SL_MAX_BATCH, &settings.batch))
     return SL_EXIT_USAGE;
   settings.model = rest[0];
-  settings.how = sl_limit_options_load (&limits, FALSE);
-  sl_backend_options_load (&backend, 0, &settings.how);
+  settings.how = sl_model_options_load (&options, FALSE);
+  settings.how.any_backend = TRUE;
   settings.onnx = onnx;
   if ((settings.backends ? bench_backends : settings.batch > 0 ? bench_batch : bench_all) (&settings, threads, &error))
     return SL_EXIT_OK;

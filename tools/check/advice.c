@@ -8,6 +8,7 @@
 
 #include "core/runtime/session.h"
 #include "models/model.h"
+#include "plugins/tensor/setting_properties.h"
 #include "predict/opendecoding.h"
 #include "tools/check/findings.h"
 #include "tools/options.h"
@@ -58,29 +59,22 @@ handed_inputs (GstElement *infer)
 SlModel *
 sl_check_load (GstElement *infer, const char *backend, GError **error)
 {
-  g_autofree char *path = NULL, *labels = NULL, *mean = NULL, *std = NULL, *decoder = NULL, *shape = NULL, *fixed = NULL, *state = NULL;
-  g_autofree char *stated = NULL, *provider = NULL, *options = NULL, *delegate = NULL, *threads = NULL;
-  gint tensor_limit = 0, work_limit = 0;
-  g_object_get (infer, "model", &path, "labels", &labels, "mean", &mean, "std", &std, "decoder", &decoder, "tensor-limit", &tensor_limit,
-                "work-limit", &work_limit, "input-shape", &shape, "fixed-inputs", &fixed, "state", &state, "backend", &stated, "provider",
-                &provider, "provider-options", &options, "delegate", &delegate, "threads", &threads, NULL);
-  const SlContractOverrides overrides = { .labels = labels, .mean = mean, .std = std, .decoder = decoder };
-  const SlLimitOptions limits = {
-    .tensor = (guint) tensor_limit, .work = (guint) work_limit, .input_shape = shape, .fixed_inputs = fixed, .state = state
-  };
-  SlModelLoadOptions how = sl_limit_options_load (&limits, FALSE);
+  g_auto (SlModelSettings) settings = { 0 };
+  sl_setting_properties_read (G_OBJECT (infer), &settings);
+  SlModelLoadOptions how = sl_model_load_options (&settings);
   g_autofree char *handed = handed_inputs (infer);
   how.handed_inputs = handed;
-  how.threads = 1;
-  if (threads != NULL && backend == NULL)
-    sl_threads_parse (threads, &how.threads);
   how.any_backend = backend == NULL;
-  if (backend == NULL || strcmp (backend, SL_BACKEND_OURS) != 0)
-    how.backend =
-      (SlBackendSettings){ .backend = backend != NULL ? backend : stated, .provider = provider, .options = options, .delegate = delegate };
-  if (backend == NULL)
-    g_object_get (infer, "fallback", &how.backend.fallback, NULL);
-  return sl_model_load_with (path, &overrides, &how, error);
+  if (backend != NULL) {
+    const gboolean ours = strcmp (backend, SL_BACKEND_OURS) == 0;
+    how.threads = 1;
+    how.backend = ours ? (SlBackendSettings){ .precision = settings.precision }
+                       : (SlBackendSettings){ .backend = backend,
+                                              .provider = settings.provider,
+                                              .options = settings.provider_options,
+                                              .delegate = settings.delegate };
+  }
+  return sl_model_load_with (settings.model, &settings, &how, error);
 }
 
 /* slnormalize in front of slinfer, slpostprocess behind it. */

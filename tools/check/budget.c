@@ -10,7 +10,7 @@
 #include "models/backend.h"
 #include "models/model.h"
 #include "pipelines/supervise/bus.h"
-#include "plugins/dmabuf.h"
+#include "plugins/video/dmabuf.h"
 #include "tools/check/findings.h"
 #include "tools/run/flow.h"
 

@@ -78,7 +78,8 @@ static int
 run_check (int argc, char **argv)
 {
   g_auto (SlRunOptions) options = { 0 };
-  g_auto (SlLimitOptions) limits = { 0 };
+  g_auto (SlModelOptions) model = { 0 };
+  g_autofree GOptionEntry *more = sl_model_options_entries (&model, SL_SETTINGS_LIMITS);
   g_auto (GStrv) files = NULL;
   g_autofree char *golden = NULL;
   const GOptionEntry entries[] = {
@@ -86,19 +87,18 @@ run_check (int argc, char **argv)
     { "json", 'j', 0, G_OPTION_ARG_NONE, &options.json, "Print one JSON object", NULL },
     { "make-golden", 0, 0, G_OPTION_ARG_FILENAME, &golden,
       "In place of FILE: write MODEL.golden beside MODEL, by which machines are tested whenever they load it", "MODEL" },
-    SL_OPTION_LIMITS (&limits),
     { NULL },
   };
   int status = sl_options_parse ("check", "FILE", "Says what is right, wrong and slow about a pipeline description, without running it.",
-                                 NULL, argc, argv, entries, NULL, &files);
+                                 NULL, argc, argv, entries, more, &files);
   if (status >= 0)
     return status;
   if (golden != NULL && files[0] != NULL)
     return sl_options_usage ("check", "--make-golden: expected no FILE with it, got '%s'", files[0]);
-  if (golden != NULL && !sl_limit_options_check ("check", &limits))
+  if (golden != NULL && !sl_model_options_check ("check", &model))
     return SL_EXIT_USAGE;
   if (golden != NULL)
-    return sl_check_make_golden (golden, &limits) ? SL_EXIT_OK : SL_EXIT_FAILED;
+    return sl_check_make_golden (golden, &model) ? SL_EXIT_OK : SL_EXIT_FAILED;
   if (files[0] == NULL || files[1] != NULL)
     return sl_options_usage ("check", "expected one FILE: a pipeline description (docs/pipelines.md)");
   if (!sl_run_options_check ("check", &options))

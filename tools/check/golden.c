@@ -9,14 +9,14 @@
 #include "tools/command.h"
 
 static gboolean
-make (const char *path, const SlLimitOptions *limits, GError **error)
+make (const char *path, const SlModelOptions *options, GError **error)
 {
-  SlModelLoadOptions how = sl_limit_options_load (limits, TRUE);
+  SlModelLoadOptions how = sl_model_options_load (options, TRUE);
   how.any_backend = TRUE; /* for the key file's precision */
   how.backend.backend = SL_BACKEND_OURS;
   g_autoptr (SlModel) model = sl_model_load_with (path, NULL, &how, error);
   g_autoptr (SlSession) session = model != NULL ? sl_session_new (sl_model_graph (model), 1, error) : NULL;
-  if (session == NULL || !sl_golden_make (model, session, limits->input_shape, error))
+  if (session == NULL || !sl_golden_make (model, session, options->settings.input_shape, error))
     return FALSE;
   g_autoptr (SlSession) other = sl_session_new (sl_model_graph (model), 2, error);
   if (other == NULL || !sl_golden_check (model, other, error))
@@ -28,10 +28,10 @@ make (const char *path, const SlLimitOptions *limits, GError **error)
 }
 
 gboolean
-sl_check_make_golden (const char *model, const SlLimitOptions *limits)
+sl_check_make_golden (const char *model, const SlModelOptions *options)
 {
   g_autoptr (GError) error = NULL;
-  if (make (model, limits, &error))
+  if (make (model, options, &error))
     return TRUE;
   sl_complain ("check", "%s", error->message);
   return FALSE;

@@ -146,12 +146,12 @@ run_eval (int argc, char **argv)
 {
   Options options = { .threshold = DEFAULT_THRESHOLD };
   g_auto (GStrv) rest = NULL;
-  g_autofree GOptionEntry *more = sl_model_options_entries (&options.model);
+  g_autofree GOptionEntry *more = sl_model_options_entries (&options.model, SL_SETTINGS_CONTRACT | SL_SETTINGS_LIMITS);
   const GOptionEntry entries[] = {
     { "dataset", 'd', 0, G_OPTION_ARG_FILENAME, &options.dataset, "Labelled pictures: a folder, or a file that lists them", "PATH" },
     { "images", 0, 0, G_OPTION_ARG_FILENAME, &options.images, "Where the pictures of a COCO file are (default: near it)", "FOLDER" },
     { "threshold", 0, 0, G_OPTION_ARG_STRING, &options.threshold_text, "Confidence from which on boxes count, 0..1 (default 0.001)", "X" },
-    { "threads", 't', 0, G_OPTION_ARG_STRING, &options.model.threads_text, "Threads to compute with, 1..64 or auto (default 1)", "N" },
+    { "threads", 't', 0, G_OPTION_ARG_STRING, &options.model.settings.threads, "Threads to compute with, 1..64 or auto (default 1)", "N" },
     { "json", 'j', 0, G_OPTION_ARG_NONE, &options.json, "Print one JSON object, with all classes", NULL },
     { NULL },
   };

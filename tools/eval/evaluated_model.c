@@ -113,14 +113,13 @@ open_session (SlEvaluatedModel *contender, guint threads, GError **error)
 SlEvaluatedModel *
 sl_evaluated_model_new (const char *path, const SlModelOptions *options, gdouble threshold, GError **error)
 {
-  const SlModelLoadOptions how = sl_limit_options_load (&options->limits, TRUE);
-  const SlContractOverrides overrides = sl_model_options_overrides (options);
+  const SlModelLoadOptions how = sl_model_options_load (options, TRUE);
   g_autoptr (SlEvaluatedModel) contender = g_new0 (SlEvaluatedModel, 1);
   contender->path = g_strdup (path);
   contender->spec.filter = SL_FILTER_AUTO;
   contender->times = g_array_new (FALSE, FALSE, sizeof (gint64));
   contender->ids = g_array_new (FALSE, FALSE, sizeof (gint32));
-  contender->model = sl_model_load_with (path, &overrides, &how, error);
+  contender->model = sl_model_load_with (path, &options->settings, &how, error);
   if (contender->model == NULL || !open_session (contender, sl_threads_resolve (options->threads), error))
     return NULL;
   if (open_decoding (contender, threshold, error))

@@ -148,15 +148,15 @@ sl_finding_new (SlTrial *trial, const SlModelOptions *options, const SlFitTruth 
 {
   g_autoptr (SlFinding) finding = g_new0 (SlFinding, 1);
   const SlContract *contract = sl_trial_contract (trial);
-  const SlFit fit = options->fit != NULL ? contract->image.fit : SL_FIT_STRETCH;
+  const SlFit fit = options->settings.fit != NULL ? contract->image.fit : SL_FIT_STRETCH;
   SlProgress progress;
   finding->trial = trial;
   finding->readings = sl_readings_values (contract, options, fit);
-  const guint n = finding->readings->len, all = n + (options->fit == NULL ? 2 * MIN (n, BEST_VALUES) : 0);
+  const guint n = finding->readings->len, all = n + (options->settings.fit == NULL ? 2 * MIN (n, BEST_VALUES) : 0);
   sl_progress_start (&progress);
   gboolean good = try_all (trial, finding->readings, 0, all, &progress, error);
   g_ptr_array_sort (finding->readings, by_score);
-  if (good && options->fit == NULL) {
+  if (good && options->settings.fit == NULL) {
     add_fits (finding->readings, fit);
     good = try_all (trial, finding->readings, n, all, &progress, error);
     g_ptr_array_sort (finding->readings, by_score);
@@ -237,24 +237,55 @@ sl_finding_print (const SlFinding *finding, const char *model, gboolean json)
   printf ("%s\n", verdict);
 }
 
+/* decoder=NAME,PARAMETER=VALUE as keys. */
+static void
+append_decoder (GString *text, const char *decoder)
+{
+  g_auto (GStrv) pieces = g_strsplit (decoder, ",", -1);
+  for (guint i = 0; pieces[i] != NULL; i++)
+    g_string_append_printf (text, i == 0 ? "decoder=%s" : strchr (pieces[i], '=') != NULL ? "\ndecoder-%s" : ",%s", g_strstrip (pieces[i]));
+  g_string_append_c (text, '\n');
+}
+
+/* Of INPUT=VALUE;... the values that are files, which a key file takes relative to its own folder. */
+static void
+append_inputs (GString *text, const char *inputs)
+{
+  g_auto (GStrv) pieces = g_strsplit (inputs, ";", -1);
+  g_string_append (text, "fixed-inputs=");
+  for (guint i = 0; pieces[i] != NULL; i++) {
+    const char *equals = strchr (pieces[i], '='), *value = equals != NULL ? equals + 1 : "";
+    g_autofree char *path = g_file_test (value, G_FILE_TEST_IS_REGULAR) ? g_canonicalize_filename (value, NULL) : g_strdup (value);
+    g_string_append_printf (text, "%s%.*s%s", i > 0 ? ";" : "", (int) (value - pieces[i]), pieces[i], path);
+  }
+  g_string_append_c (text, '\n');
+}
+
+static void
+append_key (GString *text, const char *name, const char *value)
+{
+  if (strcmp (name, "decoder") == 0) {
+    append_decoder (text, value);
+  } else if (strcmp (name, "fixed-inputs") == 0) {
+    append_inputs (text, value);
+  } else {
+    g_autofree char *path = strcmp (name, "labels") == 0 ? g_canonicalize_filename (value, NULL) : NULL;
+    g_string_append_printf (text, "%s=%s\n", name, path != NULL ? path : value);
+  }
+}
+
 char *
 sl_finding_info (const SlFinding *finding, const SlModelOptions *options)
 {
-  const SlReading *reading = finding->readings->pdata[0];
-  g_autofree char *mean = sl_reading_mean (reading), *std = sl_reading_std (reading);
-  g_autoptr (GString) text = g_string_new ("# Found by sightline fit\n[modelinfo]\nversion=1.0\ngroup-id=fit\n\n[sightline]\n");
-  if (!sl_reading_is_bytes (reading))
-    g_string_append_printf (text, "mean=%s\nstd=%s\n", mean, std);
-  g_string_append_printf (text, "colour=%s\nfit=%s\n", sl_colour_name (reading->colour), sl_fit_name (reading->fit));
-  if (options->limits.input_shape != NULL)
-    g_string_append_printf (text, "input-shape=%s\n", options->limits.input_shape);
-  if (options->labels != NULL) {
-    g_autofree char *labels = g_canonicalize_filename (options->labels, NULL);
-    g_string_append_printf (text, "labels=%s\n", labels);
+  guint n;
+  const SlSetting *table = sl_settings_table (&n);
+  g_auto (SlModelSettings) settings = { 0 };
+  GString *text = g_string_new ("# Found by sightline fit\n[modelinfo]\nversion=1.0\ngroup-id=fit\n\n[sightline]\n");
+  sl_reading_settings (finding->readings->pdata[0], &options->settings, &settings);
+  for (guint i = 0; i < n; i++) {
+    const char *value = sl_setting_get (&table[i], &settings);
+    if ((table[i].doors & SL_DOOR_KEY_FILE) != 0 && value != NULL)
+      append_key (text, table[i].name, value);
   }
-  g_auto (GStrv) pieces = g_strsplit (options->decoder != NULL ? options->decoder : "", ",", -1);
-  for (guint i = 0; pieces[i] != NULL && pieces[0][0] != '\0'; i++)
-    g_string_append_printf (text, i == 0 ? "decoder=%s" : strchr (pieces[i], '=') != NULL ? "\ndecoder-%s" : ",%s", g_strstrip (pieces[i]));
-  g_string_append (text, pieces[0] != NULL && pieces[0][0] != '\0' ? "\n" : "");
-  return g_string_free (g_steal_pointer (&text), FALSE);
+  return g_string_free (text, FALSE);
 }

@@ -137,7 +137,7 @@ run_fit (int argc, char **argv)
 {
   Options options = { .pictures = DEFAULT_PICTURES };
   g_auto (GStrv) rest = NULL;
-  g_autofree GOptionEntry *more = sl_model_options_entries (&options.model);
+  g_autofree GOptionEntry *more = sl_model_options_entries (&options.model, SL_SETTINGS_CONTRACT | SL_SETTINGS_LIMITS);
   const GOptionEntry entries[] = {
     { "pictures", 0, 0, G_OPTION_ARG_STRING, &options.pictures_text, "Look at so many pictures at most, 1..200 (default 12)", "N" },
     { "truth", 0, 0, G_OPTION_ARG_FILENAME, &options.truth,
@@ -146,7 +146,7 @@ run_fit (int argc, char **argv)
       "FILE" },
     { "write", 'w', 0, G_OPTION_ARG_NONE, &options.write, "Write what was chosen to MODEL.modelinfo", NULL },
     { "output", 'o', 0, G_OPTION_ARG_FILENAME, &options.output, "Write what was chosen to another file", "FILE" },
-    { "threads", 't', 0, G_OPTION_ARG_STRING, &options.model.threads_text, "Threads to compute with, 1..64 or auto (default 1)", "N" },
+    { "threads", 't', 0, G_OPTION_ARG_STRING, &options.model.settings.threads, "Threads to compute with, 1..64 or auto (default 1)", "N" },
     { "json", 'j', 0, G_OPTION_ARG_NONE, &options.json, "Print one JSON object, with all readings", NULL },
     { NULL },
   };

@@ -19,42 +19,11 @@ static const char css[] =
   ".sheet{display:grid;grid-template-columns:repeat(auto-fill,minmax(14rem,1fr));gap:.5rem}.sheet img{width:100%}\n";
 
 static void
-append_option (GPtrArray *more, const char *option, const char *value)
-{
-  if (value == NULL)
-    return;
-  g_ptr_array_add (more, g_strdup (option));
-  g_ptr_array_add (more, g_strdup (value));
-}
-
-/* (transfer full): the options of `sightline predict` for @reading. */
-static GPtrArray *
-options_of (const SlReading *reading, const SlModelOptions *options)
-{
-  GPtrArray *more = g_ptr_array_new_with_free_func (g_free);
-  g_autofree char *mean = sl_reading_mean (reading), *std = sl_reading_std (reading);
-  if (!sl_reading_is_bytes (reading)) {
-    append_option (more, "--mean", mean);
-    append_option (more, "--std", std);
-  }
-  append_option (more, "--colour", sl_colour_name (reading->colour));
-  append_option (more, "--fit", sl_fit_name (reading->fit));
-  append_option (more, "--labels", options->labels);
-  append_option (more, "--decoder", options->decoder);
-  append_option (more, "--layout", options->layout);
-  append_option (more, "--input-shape", options->limits.input_shape);
-  append_option (more, "--fixed-inputs", options->limits.fixed_inputs);
-  g_ptr_array_add (more, NULL);
-  return more;
-}
-
-static void
-append_picture (GString *out, const char *model, const SlModelOptions *options, const char *const *more, const SlInput *input,
-                const char *folder)
+append_picture (GString *out, const char *model, const SlModelSettings *settings, const SlInput *input, const char *folder)
 {
   g_autoptr (GError) error = NULL;
   g_autofree char *file = input->uri != NULL ? g_filename_from_uri (input->uri, NULL, &error) : NULL;
-  g_autofree char *image = file != NULL ? sl_drawn_new_with (model, &options->limits, more, file, folder, &error) : NULL;
+  g_autofree char *image = file != NULL ? sl_drawn_new (model, settings, file, folder, &error) : NULL;
   g_string_append (out, "<figure>");
   if (image != NULL)
     g_string_append_printf (out, "<img alt=\"\" src=\"data:image/jpeg;base64,%s\">", image);
@@ -71,15 +40,16 @@ static void
 append_reading (GString *out, const SlReading *reading, const char *model, const SlModelOptions *options, const GPtrArray *inputs,
                 const char *folder)
 {
-  g_autoptr (GPtrArray) more = options_of (reading, options);
   g_autofree char *text = sl_reading_options (reading);
+  g_auto (SlModelSettings) settings = { 0 };
+  sl_reading_settings (reading, &options->settings, &settings);
   const guint n = MIN (inputs->len, PICTURES);
   g_string_append_printf (out, "<h2>%s, %s, %s: score %.2f</h2>\n<p><code>", reading->convention->name, sl_colour_name (reading->colour),
                           sl_fit_name (reading->fit), reading->score);
   sl_html_append_text (out, text);
   g_string_append (out, "</code></p>\n<div class=\"sheet\">\n");
   for (guint i = 0; i < n && !sl_interrupted (); i++)
-    append_picture (out, model, options, (const char *const *) more->pdata, inputs->pdata[(guint64) i * inputs->len / n], folder);
+    append_picture (out, model, &settings, inputs->pdata[(guint64) i * inputs->len / n], folder);
   g_string_append (out, "</div>\n");
 }
 

@@ -54,7 +54,7 @@ free_reading (gpointer reading)
 static const SlConvention *
 stated_values (const SlContract *contract, const SlModelOptions *options)
 {
-  if (options == NULL || (options->mean == NULL && options->std == NULL))
+  if (options == NULL || (options->settings.mean == NULL && options->settings.std == NULL))
     return NULL;
   static SlConvention convention = { .name = "as stated", .weight = 1 };
   const gboolean reversed = contract->image.colour == SL_COLOUR_BGR;
@@ -80,7 +80,7 @@ sl_readings_values (const SlContract *contract, const SlModelOptions *options, S
     if (gray)
       add (readings, &values[i], image->layout, SL_COLOUR_GRAY, fit);
     for (guint c = 0; c < G_N_ELEMENTS (both) && !gray; c++)
-      if (options == NULL || options->colour == NULL || image->colour == both[c])
+      if (options == NULL || options->settings.colour == NULL || image->colour == both[c])
         add (readings, &values[i], image->layout, both[c], fit);
   }
   return readings;
@@ -172,6 +172,18 @@ char *
 sl_reading_std (const SlReading *reading)
 {
   return number_list (reading, TRUE);
+}
+
+void
+sl_reading_settings (const SlReading *reading, const SlModelSettings *given, SlModelSettings *settings)
+{
+  const gboolean is_bytes = sl_reading_is_bytes (reading);
+  g_autofree char *mean = sl_reading_mean (reading), *std = sl_reading_std (reading);
+  sl_model_settings_copy (given, settings);
+  sl_setting_set (sl_setting_find ("mean"), settings, is_bytes ? NULL : mean);
+  sl_setting_set (sl_setting_find ("std"), settings, is_bytes ? NULL : std);
+  sl_setting_set (sl_setting_find ("colour"), settings, sl_colour_name (reading->colour));
+  sl_setting_set (sl_setting_find ("fit"), settings, sl_fit_name (reading->fit));
 }
 
 char *

@@ -95,7 +95,7 @@ open_decoding (SlTrial *trial, const SlModelOptions *options, GError **error)
 {
   g_autoptr (GError) problem = NULL;
   trial->decoding = open_with (trial, NULL, THRESHOLD, &problem);
-  if (trial->decoding == NULL && (options->decoder != NULL || options->labels != NULL)) {
+  if (trial->decoding == NULL && (options->settings.decoder != NULL || options->settings.labels != NULL)) {
     g_propagate_error (error, g_steal_pointer (&problem));
     return FALSE;
   }
@@ -134,12 +134,11 @@ open_session (SlTrial *trial, const char *path, guint threads, GError **error)
 SlTrial *
 sl_trial_new (const char *path, const SlModelOptions *options, SlSpawner *spawner, GPtrArray *frames, GError **error)
 {
-  const SlModelLoadOptions how = sl_limit_options_load (&options->limits, FALSE);
-  const SlContractOverrides overrides = sl_model_options_overrides (options);
+  const SlModelLoadOptions how = sl_model_options_load (options, FALSE);
   g_autoptr (SlTrial) trial = g_new0 (SlTrial, 1);
   trial->spec.filter = SL_FILTER_AUTO;
   trial->frames = g_ptr_array_ref (frames);
-  trial->model = sl_model_load_with (path, &overrides, &how, error);
+  trial->model = sl_model_load_with (path, &options->settings, &how, error);
   if (trial->model == NULL || !open_session (trial, path, sl_threads_resolve (options->threads), error))
     return NULL;
   if (!open_decoding (trial, options, error)) {

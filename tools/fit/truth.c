@@ -55,14 +55,8 @@ run_samples (const SlFitTruth *truth, SlEvaluatedModel *contender, GError **erro
 static gboolean
 evaluate (const SlFitTruth *truth, SlReading *reading, GError **error)
 {
-  g_autofree char *mean = sl_reading_mean (reading), *std = sl_reading_std (reading);
-  SlModelOptions options = *truth->options; /* its texts stay the user's */
-  if (!sl_reading_is_bytes (reading)) {
-    options.mean = mean;
-    options.std = std;
-  }
-  options.colour = (char *) sl_colour_name (reading->colour);
-  options.fit = (char *) sl_fit_name (reading->fit);
+  g_auto (SlModelOptions) options = { .threads = truth->options->threads };
+  sl_reading_settings (reading, &truth->options->settings, &options.settings);
   g_autoptr (SlEvaluatedModel) contender = sl_evaluated_model_new (truth->model, &options, THRESHOLD, error);
   if (contender == NULL || !run_samples (truth, contender, error))
     return FALSE;

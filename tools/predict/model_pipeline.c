@@ -15,8 +15,9 @@
 #include "pipelines/description/build.h"
 #include "pipelines/supervise/bus.h"
 #include "plugins/elements.h"
-#include "plugins/meta/region_predictions.h"
+#include "plugins/meta/predictions.h"
 #include "plugins/tensor/caps.h"
+#include "plugins/tensor/setting_properties.h"
 #include "predict/opendecoding.h"
 #include "tools/command.h"
 #include "tools/contract_preview.h"
@@ -59,22 +60,7 @@ set_choice (GstElement *element, const char *property, const char *value)
 static void
 set_properties (SlFramePredictor *predictor, const SlFramePredictorOptions *options)
 {
-  const SlModelOptions *model = options->model;
-  g_object_set (predictor->infer, "model", model->model, "labels", model->labels, "mean", model->mean, "std", model->std, "decoder",
-                model->decoder, "threads", model->threads_text, NULL);
-  if (model->limits.tensor > 0)
-    g_object_set (predictor->infer, "tensor-limit", (gint) model->limits.tensor, NULL);
-  if (model->limits.work > 0)
-    g_object_set (predictor->infer, "work-limit", (gint) model->limits.work, NULL);
-  if (model->limits.input_shape != NULL)
-    g_object_set (predictor->infer, "input-shape", model->limits.input_shape, NULL);
-  g_object_set (predictor->infer, "fixed-inputs", model->limits.fixed_inputs, "state", model->limits.state, NULL);
-  g_object_set (predictor->infer, "backend", model->backend.backend, "provider", model->backend.provider, "provider-options",
-                model->backend.options, "delegate", model->backend.delegate, "fallback", model->backend.fallback, "precision",
-                model->backend.precision, NULL);
-  set_choice (predictor->infer, "colour", model->colour);
-  set_choice (predictor->infer, "layout", model->layout);
-  set_choice (predictor->infer, "fit", model->fit);
+  sl_setting_properties_give (&options->model->settings, G_OBJECT (predictor->infer));
   if (!isnan (options->threshold))
     g_object_set (predictor->postprocess, "threshold", options->threshold, NULL);
   set_choice (predictor->normalize, "filter", options->filter);
@@ -106,7 +92,7 @@ add_reader (SlFramePredictor *predictor, const SlFramePredictorOptions *options,
   if (reader == NULL)
     return NULL;
   g_object_set (reader, "time-limit", READ_LIMIT, NULL);
-  if (isnan (options->threshold) && sl_default_model_is_finder (options->model->model)) {
+  if (isnan (options->threshold) && sl_default_model_is_finder (options->model->settings.model)) {
     g_object_set (predictor->postprocess, "threshold", SL_FINDER_READ_THRESHOLD, NULL);
     g_object_set (reader, "unread-threshold", SL_FINDER_UNREAD_THRESHOLD, NULL);
   }
@@ -126,13 +112,13 @@ link_elements (SlFramePredictor *predictor, GstElement *reader)
 static gboolean
 add_style (SlFramePredictor *predictor, const SlFramePredictorOptions *options, GError **error)
 {
-  const SlModelOptions *model = options->model;
+  const SlModelSettings *model = &options->model->settings;
   predictor->style_source = sl_make_element (GST_BIN (predictor->pipeline), "appsrc", error);
   if (predictor->style_source == NULL)
     return FALSE;
   GstElement *normalize = add_own (predictor, sl_normalize_get_type ()), *infer = add_own (predictor, sl_infer_get_type ());
   g_object_set (predictor->style_source, "format", GST_FORMAT_TIME, NULL);
-  g_object_set (infer, "model", options->style_model, "mean", model->mean, "std", model->std, "threads", model->threads_text, NULL);
+  g_object_set (infer, "model", options->style_model, "mean", model->mean, "std", model->std, "threads", model->threads, NULL);
   if (gst_element_link_many (predictor->style_source, normalize, infer, NULL)
       && gst_element_link_pads (infer, "src", predictor->infer, "input_1"))
     return TRUE;

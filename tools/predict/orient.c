@@ -10,7 +10,7 @@
 
 #include "sightline/error.h"
 #include "pipelines/supervise/bus.h"
-#include "plugins/video_input.h"
+#include "plugins/video/input.h"
 #include "tools/frames.h"
 
 #define POLL_INTERVAL (100 * GST_MSECOND)

@@ -11,7 +11,7 @@
 
 #include "sightline/error.h"
 #include "plugins/elements.h"
-#include "plugins/tiles.h"
+#include "plugins/video/tiles.h"
 #include "postprocess/result.h"
 #include "tools/command.h"
 #include "tools/predict/drawing.h"
@@ -296,7 +296,7 @@ choose_reading (const Options *options)
 {
   if (options->read)
     return SL_READING_YES;
-  return options->model.model == NULL && !options->no_read ? SL_READING_IF_FOUND : SL_READING_NO;
+  return options->model.settings.model == NULL && !options->no_read ? SL_READING_IF_FOUND : SL_READING_NO;
 }
 
 /* Before the model, which takes longer. */
@@ -340,10 +340,10 @@ load_and_predict (const Options *options, SlSpawner *spawner, Run *run)
     sl_complain ("predict", "%s", bad_model->message);
     return SL_EXIT_FAILED;
   }
-  if (options->model.model == NULL)
+  if (options->model.settings.model == NULL)
     sl_complain ("predict", "no --model is given: looking for codes (QR, bar codes) with the model that comes with Sightline");
   if (sl_frame_predictor_note (predictor) != NULL)
-    tell_note (options->model.model, sl_frame_predictor_note (predictor));
+    tell_note (options->model.settings.model, sl_frame_predictor_note (predictor));
   run->predictor = predictor;
   run->frames = frames;
   run->drawer = drawer;
@@ -399,9 +399,10 @@ start_and_predict (const Options *options, char **arguments)
 static int
 refuse_model (const Options *options, const char *path)
 {
-  if (options->model.model == NULL)
+  if (options->model.settings.model == NULL)
     return sl_options_usage ("predict", "%s is a model: did you mean --model %s?", path, path);
-  return sl_options_usage ("predict", "%s is a model, beside --model %s; expected a picture, a video or a URI", path, options->model.model);
+  return sl_options_usage ("predict", "%s is a model, beside --model %s; expected a picture, a video or a URI", path,
+                           options->model.settings.model);
 }
 
 /* --json is --format=json. */
@@ -443,8 +444,9 @@ choose_gallery (Options *options)
 {
   if (options->gallery == NULL)
     return;
-  g_autofree char *decoder = options->model.decoder;
-  options->model.decoder = g_strdup_printf ("%s,gallery=%s", decoder != NULL ? decoder : "vector", options->gallery);
+  const char *decoder = options->model.settings.decoder;
+  g_autofree char *text = g_strdup_printf ("%s,gallery=%s", decoder != NULL ? decoder : "vector", options->gallery);
+  sl_setting_set (sl_setting_find ("decoder"), &options->model.settings, text);
 }
 
 static int
@@ -489,8 +491,8 @@ run_predict (int argc, char **argv)
   Options options = { 0 };
   g_auto (GStrv) rest = NULL;
   const GOptionEntry entries[] = {
-    { "model", 'm', 0, G_OPTION_ARG_FILENAME, &options.model.model, "The model (default: the finder of codes that comes with Sightline)",
-      "FILE" },
+    { "model", 'm', 0, G_OPTION_ARG_FILENAME, &options.model.settings.model,
+      "The model (default: the finder of codes that comes with Sightline)", "FILE" },
     { "json", 'j', 0, G_OPTION_ARG_NONE, &options.json, "Print a JSON object a frame", NULL },
     { "format", 0, 0, G_OPTION_ARG_STRING, &options.format_text,
       "What is printed: table (default); json, an object a frame; csv, a row an object", "FORMAT" },
@@ -521,11 +523,11 @@ run_predict (int argc, char **argv)
     { "frames", 'n', 0, G_OPTION_ARG_STRING, &options.frames_text, "Stop after so many frames", "N" },
     { "timeout", 0, 0, G_OPTION_ARG_STRING, &options.timeout_text,
       "Give a source up whose decoder makes no progress for so long, 0..86400 (default 10; 0: never)", "SECONDS" },
-    { "threads", 't', 0, G_OPTION_ARG_STRING, &options.model.threads_text, "Threads to compute with, 1..64 or auto (default 1)", "N" },
-    SL_OPTION_BACKEND (&options.model.backend),
+    { "threads", 't', 0, G_OPTION_ARG_STRING, &options.model.settings.threads, "Threads to compute with, 1..64 or auto (default 1)", "N" },
     { NULL },
   };
-  g_autofree GOptionEntry *more = sl_model_options_entries (&options.model);
+  g_autofree GOptionEntry *more =
+    sl_model_options_entries (&options.model, SL_SETTINGS_CONTRACT | SL_SETTINGS_LIMITS | SL_SETTINGS_BACKEND);
   int status = sl_options_parse ("predict", "SOURCE...", "Says what a model sees in pictures, videos and cameras.", SOURCES, argc, argv,
                                  entries, more, &rest);
   if (status < 0)

@@ -376,12 +376,11 @@ static gboolean
 calibrate (Job *job, SlSpawner *spawner, const SlInput *input, GstElement *camera, const SlNormalizeSpec *said, GError **error)
 {
   const Options *options = job->options;
-  SlModelLoadOptions how = sl_limit_options_load (&options->model.limits, FALSE);
+  SlModelLoadOptions how = sl_model_options_load (&options->model, FALSE);
   how.keep_activations = TRUE;
-  const SlContractOverrides overrides = sl_model_options_overrides (&options->model);
   SlNormalizeSpec spec = *said;
   Source source = { NULL };
-  g_autoptr (SlModel) model = sl_model_load_with (options->model.model, &overrides, &how, error);
+  g_autoptr (SlModel) model = sl_model_load_with (options->model.settings.model, &options->model.settings, &how, error);
   job->quantizer = model != NULL ? sl_quantizer_new (model, &options->making.how, error) : NULL;
   if (job->quantizer == NULL)
     return FALSE;
@@ -402,8 +401,8 @@ calibrate (Job *job, SlSpawner *spawner, const SlInput *input, GstElement *camer
 static gboolean
 check_model (Options *options)
 {
-  return sl_options_apart ("calibrate", "--output", options->output, "MODEL", options->model.model)
-         && sl_options_apart ("calibrate", "--output", options->output, "--labels", options->model.labels)
+  return sl_options_apart ("calibrate", "--output", options->output, "MODEL", options->model.settings.model)
+         && sl_options_apart ("calibrate", "--output", options->output, "--labels", options->model.settings.labels)
          && sl_model_options_check ("calibrate", &options->model);
 }
 
@@ -476,7 +475,7 @@ run_calibrate (int argc, char **argv)
 {
   Options options = { 0 };
   g_auto (GStrv) rest = NULL;
-  g_autofree GOptionEntry *more = sl_model_options_entries (&options.model);
+  g_autofree GOptionEntry *more = sl_model_options_entries (&options.model, SL_SETTINGS_CONTRACT | SL_SETTINGS_LIMITS);
   const GOptionEntry entries[] = {
     { "camera", 'c', 0, G_OPTION_ARG_FILENAME, &options.camera, "The camera to learn from: as for predict, or a video of it", "SOURCE" },
     SL_RUN_OPTION_SET (options.set),
@@ -485,7 +484,7 @@ run_calibrate (int argc, char **argv)
     { "rate", 0, 0, G_OPTION_ARG_STRING, &options.rate_text, "Most frames a second to look at, 0.001..60 (default 1)", "N" },
     { "alike", 0, 0, G_OPTION_ARG_NONE, &options.alike, "Learn from frames that look like earlier ones, too", NULL },
     SL_MAKING_ENTRIES (&options.making),
-    { "threads", 't', 0, G_OPTION_ARG_STRING, &options.model.threads_text, "Threads to compute with, 1..64 or auto (default 1)", "N" },
+    { "threads", 't', 0, G_OPTION_ARG_STRING, &options.model.settings.threads, "Threads to compute with, 1..64 or auto (default 1)", "N" },
     { "json", 'j', 0, G_OPTION_ARG_NONE, &options.json, "Print one JSON object", NULL },
     { NULL },
   };
@@ -499,7 +498,7 @@ run_calibrate (int argc, char **argv)
     const guint n = g_strv_length (rest);
     const gboolean described = n > 0 && sl_pipeline_is_description (rest[n - 1]);
     options.description = described ? g_strdup (rest[n - 1]) : NULL;
-    options.model.model = n > (described ? 1 : 0) ? g_strdup (rest[0]) : NULL;
+    options.model.settings.model = n > (described ? 1 : 0) ? g_strdup (rest[0]) : NULL;
     if (n == 0 || n > (described ? 2 : 1))
       sl_options_usage ("calibrate", "expected one MODEL, one FILE.pipeline, or both in this order, got %u arguments", n);
     else if (options.output == NULL || (options.camera == NULL && !described))

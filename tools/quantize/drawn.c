@@ -29,31 +29,41 @@ follow (gpointer data)
     _exit (1);
 }
 
+/* Appends what @settings state as options of `predict`. Nothing is copied but the names. */
+static void
+append_options (GPtrArray *arguments, const SlModelSettings *settings)
+{
+  guint n;
+  const SlSetting *table = sl_settings_table (&n);
+  for (guint i = 0; i < n; i++) {
+    const char *text = sl_setting_get (&table[i], settings);
+    if ((table[i].doors & SL_DOOR_OPTION) == 0 || text == NULL)
+      continue;
+    g_autofree char *option = g_strconcat ("--", table[i].name, NULL);
+    g_ptr_array_add (arguments, (gpointer) g_intern_string (option));
+    if (table[i].kind != SL_SETTING_BOOL)
+      g_ptr_array_add (arguments, (gpointer) text);
+  }
+}
+
 /* Starts `predict`, which complains into the file @complaints. */
 static gboolean
-start (const char *model, const SlLimitOptions *limits, const char *const *more, const char *path, const char *to, int complaints,
-       GPid *process, GError **error)
+start (const char *model, const SlModelSettings *settings, const char *path, const char *to, int complaints, GPid *process, GError **error)
 {
   g_autofree char *program = g_file_read_link ("/proc/self/exe", error);
-  const char *arguments[20 + SL_DRAWN_MORE] = { program, "predict", "--model", model, "--frames", "1", "--draw", to };
-  guint n = 8;
+  const char *const first[] = { program, "predict", "--model", model, "--frames", "1", "--draw", to };
+  g_autoptr (GPtrArray) arguments = g_ptr_array_new ();
   if (program == NULL)
     return FALSE;
-  if (limits->tensor_text != NULL) {
-    arguments[n++] = "--tensor-limit";
-    arguments[n++] = limits->tensor_text;
-  }
-  if (limits->work_text != NULL) {
-    arguments[n++] = "--work-limit";
-    arguments[n++] = limits->work_text;
-  }
-  for (guint i = 0; more != NULL && more[i] != NULL && i < SL_DRAWN_MORE; i++)
-    arguments[n++] = more[i];
+  for (guint i = 0; i < G_N_ELEMENTS (first); i++)
+    g_ptr_array_add (arguments, (gpointer) first[i]);
+  append_options (arguments, settings);
+  g_ptr_array_add (arguments, (gpointer) "--");
+  g_ptr_array_add (arguments, (gpointer) path);
+  g_ptr_array_add (arguments, NULL);
   /* Who started this program may ignore the signal, and then nothing would say how a process ended. */
   signal (SIGCHLD, SIG_DFL);
-  arguments[n++] = "--";
-  arguments[n++] = path;
-  return g_spawn_async_with_fds (NULL, (char **) arguments, NULL, G_SPAWN_DO_NOT_REAP_CHILD | G_SPAWN_STDOUT_TO_DEV_NULL, follow,
+  return g_spawn_async_with_fds (NULL, (char **) arguments->pdata, NULL, G_SPAWN_DO_NOT_REAP_CHILD | G_SPAWN_STDOUT_TO_DEV_NULL, follow,
                                  GINT_TO_POINTER (getpid ()), process, -1, -1, complaints, error);
 }
 
@@ -92,8 +102,7 @@ take_complaint (int complaints, GError **error)
 
 /* Draws into the file @to, with the file @complaints for what is wrong. */
 static gboolean
-draw (const char *model, const SlLimitOptions *limits, const char *const *more, const char *path, const char *to, const char *complaints,
-      GError **error)
+draw (const char *model, const SlModelSettings *settings, const char *path, const char *to, const char *complaints, GError **error)
 {
   GPid process;
   gboolean late = FALSE, good = FALSE;
@@ -102,7 +111,7 @@ draw (const char *model, const SlLimitOptions *limits, const char *const *more, 
     g_set_error (error, SL_ERROR, SL_ERROR_OPEN, "%s: %s", complaints, g_strerror (errno));
     return FALSE;
   }
-  if (start (model, limits, more, path, to, file, &process, error)) {
+  if (start (model, settings, path, to, file, &process, error)) {
     good = finish (process, &late);
     if (late)
       g_set_error (error, SL_ERROR, SL_ERROR_BACKEND, "not done within %d seconds", MAX_SECONDS);
@@ -114,19 +123,12 @@ draw (const char *model, const SlLimitOptions *limits, const char *const *more, 
 }
 
 char *
-sl_drawn_new (const char *model, const SlLimitOptions *limits, const char *path, const char *folder, GError **error)
-{
-  return sl_drawn_new_with (model, limits, NULL, path, folder, error);
-}
-
-char *
-sl_drawn_new_with (const char *model, const SlLimitOptions *limits, const char *const *more, const char *path, const char *folder,
-                   GError **error)
+sl_drawn_new (const char *model, const SlModelSettings *settings, const char *path, const char *folder, GError **error)
 {
   g_autofree char *to = g_build_filename (folder, "drawn.jpg", NULL), *complaints = g_build_filename (folder, "complaints", NULL);
   g_autofree char *data = NULL;
   gsize size = 0;
-  if (draw (model, limits, more, path, to, complaints, error))
+  if (draw (model, settings, path, to, complaints, error))
     g_file_get_contents (to, &data, &size, error);
   g_unlink (to);
   g_unlink (complaints);

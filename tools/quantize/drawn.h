@@ -7,14 +7,9 @@
 
 #include "tools/options.h"
 
-/** sl_drawn_new: (transfer full): the first frame of the picture @path with the results of the model file @model under @limits, as JPEG in
- *  base64. @folder: for files that are gone again at the end. NULL with @error set, and without when the program was interrupted. It takes
+/** sl_drawn_new: (transfer full): the first frame of the picture @path with the results of the model file @model, which is read as
+ *  @settings state, as JPEG in base64. @folder: for files that are gone again at the end. NULL with @error set, and without when the program was interrupted. It takes
  *  half a minute at most; the process that draws ends before it does. */
-char *sl_drawn_new (const char *model, const SlLimitOptions *limits, const char *path, const char *folder, GError **error);
-/** SL_DRAWN_MORE: options of `sightline predict` at most. */
-#define SL_DRAWN_MORE 20
-/** sl_drawn_new_with: the same with @more: (nullable): options, NULL-terminated. */
-char *sl_drawn_new_with (const char *model, const SlLimitOptions *limits, const char *const *more, const char *path, const char *folder,
-                         GError **error);
+char *sl_drawn_new (const char *model, const SlModelSettings *settings, const char *path, const char *folder, GError **error);
 
 #endif

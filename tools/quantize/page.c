@@ -99,8 +99,8 @@ append_pair (GString *out, const SlPage *page, const SlSource *source, guint num
 {
   g_autoptr (GError) error = NULL;
   g_autofree char *path = picture_file (source, number, folder, &error);
-  g_autofree char *one = path != NULL ? sl_drawn_new (floats, page->limits, path, folder, &error) : NULL;
-  g_autofree char *two = one != NULL ? sl_drawn_new (page->output, page->limits, path, folder, &error) : NULL;
+  g_autofree char *one = path != NULL ? sl_drawn_new (floats, &page->limits, path, folder, &error) : NULL;
+  g_autofree char *two = one != NULL ? sl_drawn_new (page->output, &page->limits, path, folder, &error) : NULL;
   if (two != NULL) {
     g_string_append (out, "<div class=\"pair\">\n");
     append_figure (out, one, "float", path);

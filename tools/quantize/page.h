@@ -18,7 +18,7 @@ typedef struct
   const SlQuantizeReport *report;
   const char *source, *output;
   GBytes *floats;
-  const SlLimitOptions *limits;
+  SlModelSettings limits;
   const GPtrArray *compared;
   guint calibrated, threads;
 } SlPage;

@@ -5,8 +5,8 @@
 #include <gst/video/video.h>
 
 #include "core/graph/tensor.h"
-#include "plugins/video_input.h"
-#include "plugins/video_part.h"
+#include "plugins/video/input.h"
+#include "plugins/video/part.h"
 #include "sightline/error.h"
 #include "tools/command.h"
 #include "tools/interrupt.h"

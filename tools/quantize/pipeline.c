@@ -4,7 +4,8 @@
 #include "tools/quantize/pipeline.h"
 
 #include "pipelines/description/build.h"
-#include "plugins/video_part.h"
+#include "plugins/tensor/setting_properties.h"
+#include "plugins/video/part.h"
 #include "sightline/error.h"
 
 gboolean
@@ -24,43 +25,11 @@ find_one (GstElement *pipeline, const char *factory, const char *advice, GError 
   return NULL;
 }
 
-/* *@text, where there is none yet, becomes the string or the choice that @property of @element is set to. */
-static void
-take_text (char **text, GstElement *element, const char *property)
-{
-  GParamSpec *spec = g_object_class_find_property (G_OBJECT_GET_CLASS (element), property);
-  g_auto (GValue) value = G_VALUE_INIT;
-  if (*text != NULL)
-    return;
-  g_value_init (&value, spec->value_type);
-  g_object_get_property (G_OBJECT (element), property, &value);
-  if (g_param_value_defaults (spec, &value))
-    return;
-  if (G_VALUE_HOLDS_STRING (&value))
-    *text = g_value_dup_string (&value);
-  else if (G_VALUE_HOLDS_ENUM (&value))
-    *text = g_strdup (g_enum_get_value (G_PARAM_SPEC_ENUM (spec)->enum_class, g_value_get_enum (&value))->value_nick);
-  else
-    *text = g_strdup_printf ("%d", g_value_get_int (&value));
-}
-
 static gboolean
 take_model (SlModelOptions *model, GstElement *infer, GError **error)
 {
-  take_text (&model->model, infer, "model");
-  take_text (&model->labels, infer, "labels");
-  take_text (&model->mean, infer, "mean");
-  take_text (&model->std, infer, "std");
-  take_text (&model->colour, infer, "colour");
-  take_text (&model->fit, infer, "fit");
-  take_text (&model->layout, infer, "layout");
-  take_text (&model->decoder, infer, "decoder");
-  take_text (&model->limits.tensor_text, infer, "tensor-limit");
-  take_text (&model->limits.work_text, infer, "work-limit");
-  take_text (&model->limits.input_shape, infer, "input-shape");
-  take_text (&model->limits.fixed_inputs, infer, "fixed-inputs");
-  take_text (&model->limits.state, infer, "state");
-  if (model->model != NULL)
+  sl_setting_properties_read (G_OBJECT (infer), &model->settings);
+  if (model->settings.model != NULL)
     return TRUE;
   g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "its slinfer has no model; expected one, or MODEL before the description");
   return FALSE;

@@ -123,10 +123,9 @@ share_out (Job *job)
 static SlModel *
 load (const Options *options, GError **error)
 {
-  SlModelLoadOptions how = sl_limit_options_load (&options->model.limits, FALSE);
+  SlModelLoadOptions how = sl_model_options_load (&options->model, FALSE);
   how.keep_activations = TRUE;
-  const SlContractOverrides overrides = sl_model_options_overrides (&options->model);
-  return sl_model_load_with (options->model.model, &overrides, &how, error);
+  return sl_model_load_with (options->model.settings.model, &options->model.settings, &how, error);
 }
 
 static gboolean
@@ -136,10 +135,11 @@ write_page (Job *job, GError **error)
   g_autoptr (SlModel) model = load (options, error);
   g_autoptr (GBytes) floats = model != NULL ? sl_model_to_tflite (model, error) : NULL;
   const SlPage page = { .report = &job->report,
-                        .source = options->model.model,
+                        .source = options->model.settings.model,
                         .output = options->output,
                         .floats = floats,
-                        .limits = &options->model.limits,
+                        .limits = { .tensor_limit = options->model.settings.tensor_limit,
+                                    .work_limit = options->model.settings.work_limit },
                         .compared = job->compared,
                         .calibrated = job->learned->len,
                         .threads = options->making.how.threads };
@@ -285,11 +285,11 @@ static gboolean
 check_targets (const Options *options)
 {
   return sl_options_tflite ("quantize", options->output)
-         && sl_options_apart ("quantize", "--output", options->output, "MODEL", options->model.model)
-         && sl_options_apart ("quantize", "--output", options->output, "--labels", options->model.labels)
+         && sl_options_apart ("quantize", "--output", options->output, "MODEL", options->model.settings.model)
+         && sl_options_apart ("quantize", "--output", options->output, "--labels", options->model.settings.labels)
          && sl_options_apart ("quantize", "--html", options->html, "--output", options->output)
-         && sl_options_apart ("quantize", "--html", options->html, "MODEL", options->model.model)
-         && sl_options_apart ("quantize", "--html", options->html, "--labels", options->model.labels)
+         && sl_options_apart ("quantize", "--html", options->html, "MODEL", options->model.settings.model)
+         && sl_options_apart ("quantize", "--html", options->html, "--labels", options->model.settings.labels)
          && (options->html == NULL || sl_options_target ("quantize", "--html", options->html));
 }
 
@@ -311,7 +311,7 @@ run_quantize (int argc, char **argv)
 {
   Options options = { 0 };
   g_auto (GStrv) rest = NULL;
-  g_autofree GOptionEntry *more = sl_model_options_entries (&options.model);
+  g_autofree GOptionEntry *more = sl_model_options_entries (&options.model, SL_SETTINGS_CONTRACT | SL_SETTINGS_LIMITS);
   const GOptionEntry entries[] = {
     { "calibrate", 'c', 0, G_OPTION_ARG_FILENAME, &options.calibrate,
       "Pictures like those that the model will see: a folder, a video, a camera or a URI", "SOURCE" },
@@ -323,7 +323,7 @@ run_quantize (int argc, char **argv)
     { "weights-only", 0, 0, G_OPTION_ARG_NONE, &options.weights_only, "Weights of 8 bits, the rest float; needs no pictures", NULL },
     { "float16", 0, 0, G_OPTION_ARG_NONE, &options.float16, "Weights of float16, the rest float; needs no pictures", NULL },
     { "html", 0, 0, G_OPTION_ARG_FILENAME, &options.html, "Write the report as a page, with pictures of both models' results", "FILE" },
-    { "threads", 't', 0, G_OPTION_ARG_STRING, &options.model.threads_text, "Threads to compute with, 1..64 or auto (default 1)", "N" },
+    { "threads", 't', 0, G_OPTION_ARG_STRING, &options.model.settings.threads, "Threads to compute with, 1..64 or auto (default 1)", "N" },
     { "json", 'j', 0, G_OPTION_ARG_NONE, &options.json, "Print one JSON object", NULL },
     { NULL },
   };
@@ -331,7 +331,7 @@ run_quantize (int argc, char **argv)
                                  argv, entries, more, &rest);
   if (status < 0) {
     status = SL_EXIT_USAGE;
-    options.model.model = g_strdup (rest[0]);
+    options.model.settings.model = g_strdup (rest[0]);
     if (rest[0] == NULL || rest[1] != NULL)
       sl_options_usage ("quantize", "expected one MODEL, got %u arguments", g_strv_length (rest));
     else if (options.output == NULL || (options.calibrate == NULL && !options.weights_only && !options.float16))

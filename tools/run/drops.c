@@ -9,7 +9,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
-#include "plugins/report.h"
+#include "plugins/base/report.h"
 
 /* Under the lock of the drops, but for what is atomic. */
 typedef struct

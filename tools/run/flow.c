@@ -10,9 +10,9 @@
 #include <string.h>
 
 #include "core/base/percentile.h"
+#include "plugins/base/report.h"
 #include "plugins/camera/encoded.h"
 #include "plugins/meta/frame_meta.h"
-#include "plugins/report.h"
 
 #define RING 512
 

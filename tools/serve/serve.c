@@ -74,7 +74,7 @@ parse (Options *o, int argc, char **argv, GStrv *models)
     { "private-key", 0, 0, G_OPTION_ARG_FILENAME, &o->key, "PEM file of this worker's key", "FILE" },
     { "name", 0, 0, G_OPTION_ARG_STRING, &o->name, "The worker's name, its own at the broker (default: the machine's name and a number)",
       "NAME" },
-    { "threads", 0, 0, G_OPTION_ARG_STRING, &o->model.threads_text, "Threads that run a model, 1..64 or auto (default 1)", "N" },
+    { "threads", 0, 0, G_OPTION_ARG_STRING, &o->model.settings.threads, "Threads that run a model, 1..64 or auto (default 1)", "N" },
     { "jobs", 0, 0, G_OPTION_ARG_STRING, &o->jobs_text, "Frames that are computed at the same time, 1..64 (default 1)", "N" },
     { "queue", 0, 0, G_OPTION_ARG_STRING, &o->queue_text, "Frames that wait here before others get them, 1..1024 (default 32)", "N" },
     { "batch", 0, 0, G_OPTION_ARG_STRING, &o->batch_text,
@@ -84,7 +84,7 @@ parse (Options *o, int argc, char **argv, GStrv *models)
     { "json", 'j', 0, G_OPTION_ARG_NONE, &o->json, "Log JSON objects, one a line, to standard error", NULL },
     { NULL, 0, 0, G_OPTION_ARG_NONE, NULL, NULL, NULL },
   };
-  g_autofree GOptionEntry *more = sl_model_options_entries (&o->model);
+  g_autofree GOptionEntry *more = sl_model_options_entries (&o->model, SL_SETTINGS_CONTRACT | SL_SETTINGS_LIMITS);
   const int status = sl_options_parse (
     "serve", "MODEL...", "Run models for cameras on other machines, which ask through an MQTT broker (slremote)",
     "MODEL is a file, or NAME=FILE; cameras ask for NAME, or for the file's name without its extension. SIGTERM ends it when all that was "
@@ -108,13 +108,6 @@ read_password (Options *o)
   return o->password != NULL;
 }
 
-static gboolean
-has_overrides (const SlModelOptions *o)
-{
-  return o->labels != NULL || o->mean != NULL || o->std != NULL || o->colour != NULL || o->fit != NULL || o->layout != NULL
-         || o->decoder != NULL;
-}
-
 /* -1 to go on. */
 static int
 check (Options *o, GStrv models)
@@ -128,10 +121,9 @@ check (Options *o, GStrv models)
     return sl_options_usage ("serve", "expected at least one model file");
   if (o->location == NULL)
     return sl_options_usage ("serve", "expected --location, such as --location " SL_SERVE_EXAMPLE);
-  if (n > 1 && has_overrides (&o->model))
+  if (n > 1 && sl_model_options_state (&o->model, SL_SETTINGS_CONTRACT))
     return sl_options_usage ("serve", "options about a model are for one model, and %u are given: write them into MODEL.modelinfo", n);
-  if (!sl_options_threads ("serve", "--threads", o->model.threads_text, &o->model.threads)
-      || !sl_options_integer ("serve", "--jobs", o->jobs_text, 1, 64, &o->jobs)
+  if (!sl_options_integer ("serve", "--jobs", o->jobs_text, 1, 64, &o->jobs)
       || !sl_options_integer ("serve", "--queue", o->queue_text, 1, 1024, &o->queue) || !sl_model_options_check ("serve", &o->model))
     return SL_EXIT_USAGE;
   const gboolean best = g_strcmp0 (o->batch_text, "auto") == 0;
@@ -166,11 +158,10 @@ static GPtrArray *
 load_models (const Options *o, GStrv arguments, const char *prefix)
 {
   g_autoptr (GPtrArray) models = g_ptr_array_new_with_free_func ((GDestroyNotify) sl_served_model_free);
-  const SlContractOverrides overrides = sl_model_options_overrides (&o->model);
-  const SlModelLoadOptions options = sl_limit_options_load (&o->model.limits, TRUE);
+  const SlModelLoadOptions options = sl_model_options_load (&o->model, TRUE);
   for (guint i = 0; arguments[i] != NULL; i++) {
     g_autoptr (GError) error = NULL;
-    SlServedModel *served = sl_served_model_new (arguments[i], prefix, &overrides, &options, &error);
+    SlServedModel *served = sl_served_model_new (arguments[i], prefix, &o->model.settings, &options, &error);
     if (served == NULL) {
       sl_complain ("serve", "%s", error->message);
       return NULL;

@@ -9,6 +9,7 @@
 #include <sys/un.h>
 
 #include "tests/elements/camera/support.h"
+#include "tests/elements/process.h"
 #include "tests/elements/support.h"
 
 static const char configuration[] =

@@ -7,7 +7,9 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/prctl.h>
+
+#include "tests/elements/process.h"
+#include "tests/support/sanitized.h"
 
 #define PATIENCE_S 100
 /* It takes 2 s at most; whatever a camera may be waiting for lasts 20 s and more. Between them, since other processes run, too; under
@@ -15,7 +17,7 @@
 #define STOP_S 10.0
 #define SLOW_STOP_S 19.0
 
-#ifdef __SANITIZE_ADDRESS__
+#ifdef TEST_ADDRESS_SANITIZER
 #include <sanitizer/lsan_interface.h>
 #define SANITIZED TRUE
 
@@ -65,12 +67,6 @@ test_assert_grown (guint64 before)
   const guint64 peak = test_memory ("VmHWM:"), grown = peak - MIN (peak, before);
   g_test_message ("grew by %" G_GUINT64_FORMAT " KiB at most", grown);
   g_assert_cmpuint (grown, <, (test_is_slow () ? 1200 : 300) * 1024); /* sanitizers keep freed memory for a while */
-}
-
-void
-test_die_with_parent (gpointer data)
-{
-  prctl (PR_SET_PDEATHSIG, SIGKILL);
 }
 
 /* The task inside GStreamer 1.22's rtspsrc complains of this, and goes on, when it is stopped before the server has answered. */

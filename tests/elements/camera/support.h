@@ -62,8 +62,6 @@ guint64 test_memory (const char *field);
 void test_reset_peak (void);
 /** test_assert_grown: since then memory was never more than some 300 MiB above @before KiB: what a few pictures within the limits take. */
 void test_assert_grown (guint64 before);
-/** test_die_with_parent: a child set-up of GSubprocessLauncher: a test that fails leaves no server behind. */
-void test_die_with_parent (gpointer data);
 /** test_is_slow: TRUE under valgrind and the address sanitizer. */
 gboolean test_is_slow (void);
 

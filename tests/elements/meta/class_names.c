@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "plugins/meta/region_predictions.h"
+#include "plugins/meta/predictions.h"
 #include "tests/elements/support.h"
 
 #define CAPS "video/x-raw,format=I420,width=640,height=480,framerate=25/1"

@@ -3,8 +3,8 @@
 #include <gst/check/gstharness.h>
 #include <string.h>
 
-#include "plugins/meta/downstream.h"
-#include "plugins/meta/region_predictions.h"
+#include "plugins/meta/map/downstream.h"
+#include "plugins/meta/predictions.h"
 #include "tests/elements/support.h"
 
 #define CAPS "video/x-raw,format=RGB,width=64,height=48,framerate=25/1"
@@ -232,6 +232,50 @@ test_move (gconstpointer data)
   gst_harness_teardown (harness);
 }
 
+/* Links without questions about caps, which GStreamer itself asks along every way. */
+static void
+join (GstElement *from, const char *source, GstElement *to, const char *sink)
+{
+  g_assert_true (gst_element_link_pads_full (from, source, to, sink, GST_PAD_LINK_CHECK_NOTHING));
+}
+
+/* Branches that split and meet many times are followed once each, to their very end: 2 to the power of 60 ways lead to a mirror. */
+static void
+test_diamonds (void)
+{
+  g_autoptr (GstElement) bin = gst_object_ref_sink (gst_bin_new (NULL));
+  GstElement *first = gst_element_factory_make ("identity", NULL), *last = gst_element_factory_make ("videoflip", NULL), *before = first;
+  g_autoptr (GstPad) source = gst_element_get_static_pad (first, "src");
+  SlPredictionReader reader;
+  SlPredictionView seen = { .width = 64, .height = 48 };
+  gst_bin_add_many (GST_BIN (bin), first, last, NULL);
+  for (guint i = 0; i < 60; i++) {
+    GstElement *tee = gst_element_factory_make ("tee", NULL), *funnel = gst_element_factory_make ("funnel", NULL);
+    gst_bin_add_many (GST_BIN (bin), tee, funnel, NULL);
+    join (before, "src", tee, "sink");
+    join (tee, "src_%u", funnel, "sink_%u");
+    join (tee, "src_%u", funnel, "sink_%u");
+    before = funnel;
+  }
+  join (before, "src", last, "sink");
+  sl_results_follow (source);
+  gst_element_unlink (before, last);
+  gst_object_ref (last);
+  gst_bin_remove (GST_BIN (bin), last);
+  gst_util_set_object_arg (G_OBJECT (last), "video-direction", "horiz");
+  GstHarness *harness = gst_harness_new_with_element (last, "sink", "src");
+  gst_harness_set_src_caps_str (harness, CAPS);
+  g_assert_cmpint (gst_harness_push (harness, frame_with_parts ()), ==, GST_FLOW_OK);
+  g_autoptr (GstBuffer) out = gst_harness_pull (harness);
+  sl_prediction_reader_init (&reader);
+  sl_prediction_reader_read (&reader, out, &seen);
+  g_assert_cmpuint (seen.n_objects, ==, 1);
+  g_assert_cmpint (seen.objects[0].x, ==, 40);
+  sl_prediction_reader_clear (&reader);
+  gst_harness_teardown (harness);
+  gst_object_unref (last);
+}
+
 /* A picture that is bent has nothing in it, and the element says why, once. */
 static void
 test_bent (void)
@@ -271,6 +315,7 @@ main (int argc, char **argv)
     g_autofree char *name = g_strdup_printf ("/converted/moved/%s", moves[i].name);
     g_test_add_data_func (name, GUINT_TO_POINTER (i), test_move);
   }
+  g_test_add_func ("/converted/diamonds", test_diamonds);
   g_test_add_func ("/converted/bent", test_bent);
   return g_test_run ();
 }

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "plugins/meta/region_predictions.h"
+#include "plugins/meta/predictions.h"
 #include "tests/elements/support.h"
 
 #define FRAME_CAPS "video/x-raw,format=GRAY8,width=8,height=6,framerate=25/1"

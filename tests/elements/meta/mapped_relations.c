@@ -3,7 +3,7 @@
  * Relations on frames that slresize makes into others: objects by hand and beside GStreamer's videoscale, with all that belongs to them.
  */
 #include "config.h"
-#include "plugins/meta/mapped_relations.h"
+#include "plugins/meta/map/relations.h"
 
 #include <gst/analytics/analytics.h>
 #include <math.h>

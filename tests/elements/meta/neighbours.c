@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "plugins/elements.h"
-#include "plugins/meta/region_predictions.h"
+#include "plugins/meta/predictions.h"
 #include "tests/elements/publish/support.h"
 #include "tests/elements/support.h"
 #include "tests/support/onnx_writer.h"

@@ -10,10 +10,10 @@
 
 #include "plugins/elements.h"
 #include "plugins/meta/frame_meta.h"
-#include "plugins/meta/object_mask.h"
+#include "plugins/meta/regions/mask.h"
 #include "postprocess/predictions/object_mask_map.h"
 #include "postprocess/predictions/mapper.h"
-#include "plugins/meta/region_predictions.h"
+#include "plugins/meta/predictions.h"
 #include "tests/elements/support.h"
 #ifdef SL_HAVE_SEGMENTATION_MTD
 #include <gst/analytics/analytics.h>

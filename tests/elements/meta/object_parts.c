@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "plugins/meta/frame_meta.h"
-#include "plugins/meta/object_mask.h"
+#include "plugins/meta/regions/mask.h"
 #include "tests/elements/support.h"
 
 #define FRAME_CAPS "video/x-raw,format=RGB,width=96,height=64,framerate=25/1"

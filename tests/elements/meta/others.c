@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "plugins/elements.h"
-#include "plugins/meta/region_predictions.h"
+#include "plugins/meta/predictions.h"
 #include "tests/elements/support.h"
 #ifdef SL_HAVE_ANALYTICS
 #include <gst/analytics/analytics.h>

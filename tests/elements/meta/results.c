@@ -8,7 +8,8 @@
 
 #include "plugins/meta/frame_meta.h"
 #include "plugins/meta/mask_meta.h"
-#include "plugins/meta/region_predictions.h"
+#include "plugins/meta/predictions.h"
+#include "plugins/meta/regions/object.h"
 #include "predict/predictions_private.h"
 #include "postprocess/predictions/mapper.h"
 #include "sightline/predictions.h"

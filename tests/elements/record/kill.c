@@ -14,8 +14,9 @@
 #include <unistd.h>
 
 #include "tests/elements/record/support.h"
+#include "tests/support/sanitized.h"
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#if defined(TEST_ADDRESS_SANITIZER) || defined(TEST_THREAD_SANITIZER)
 #define KILLS 20
 #else
 #define KILLS 200

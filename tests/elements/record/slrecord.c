@@ -8,7 +8,7 @@
 #include <glib/gstdio.h>
 #include <string.h>
 
-#include "plugins/meta/region_predictions.h"
+#include "plugins/meta/regions/object.h"
 #include "plugins/record/picture.h"
 #include "tests/elements/record/support.h"
 

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "plugins/meta/analysis_meta.h"
-#include "plugins/meta/region_predictions.h"
 
 char *
 record_folder (void)

@@ -4,9 +4,9 @@
 
 #include <gst/video/video.h>
 
-#include "plugins/meta/mapped_relations.h"
+#include "plugins/meta/map/relations.h"
 #include "plugins/meta/mask_meta.h"
-#include "plugins/meta/region_predictions.h"
+#include "plugins/meta/predictions.h"
 #include "predict/predictions_private.h"
 
 static gboolean

@@ -1,0 +1,405 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The table of a model's settings. It is the only list of them: a list elsewhere is a loop over this table. Any thread.
+ *
+ * What a key file may not state: limits, which protect from the model's file, and what has a library be loaded. A key file comes with the
+ * model from wherever that comes from. A delegate is a library, and options of providers and delegates name libraries (QNN's backend_path,
+ * TensorRT's trt_extra_plugin_lib_paths). So these are for the user alone.
+ */
+#include "models/settings.h"
+
+#include <string.h>
+
+#include "core/base/thread_count.h"
+#include "core/external/external.h"
+#include "core/graph/graph.h"
+#include "models/model.h"
+#include "models/reader.h"
+#include "sightline/error.h"
+
+#define AT(member) G_STRUCT_OFFSET (SlModelSettings, member)
+/* In @help: stands for the endings of the model files that are read. */
+#define ENDINGS "@endings@"
+
+#define PROPERTIES (SL_DOOR_ELEMENTS | SL_DOOR_PREDICTOR)
+#define EVERYWHERE (PROPERTIES | SL_DOOR_OPTION | SL_DOOR_KEY_FILE)
+#define BY_USER (PROPERTIES | SL_DOOR_OPTION)
+
+static const SlSetting table[] = {
+  { .name = "model",
+    .nick = "Model",
+    .kind = SL_SETTING_FILE,
+    .group = SL_SETTINGS_FILES,
+    .doors = PROPERTIES,
+    .offset = AT (model),
+    .help = "Path of the model file (" ENDINGS "), such as model=ssd.tflite; unset = the finder of codes (QR, barcodes) that comes with "
+            "Sightline",
+    .element_help =
+      ". What it does not say about its input and output is read from MODEL.modelinfo beside it. While frames flow, another "
+      "model is loaded beside and takes over between two frames; when it cannot, a warning says why and the old one goes on" },
+  { .name = "threads", /* SlPredictor has a number */
+    .nick = "Threads",
+    .kind = SL_SETTING_TEXT,
+    .group = SL_SETTINGS_FILES,
+    .doors = SL_DOOR_ELEMENTS,
+    .offset = AT (threads),
+    .help = "CPU threads that run the model: 1..64, or auto: as many as run it fastest, found by running it when it is loaded, at most 4; "
+            "unset = 1" },
+  { .name = "labels",
+    .nick = "Labels",
+    .kind = SL_SETTING_FILE,
+    .group = SL_SETTINGS_CONTRACT,
+    .doors = EVERYWHERE,
+    .offset = AT (labels),
+    .help = "Path of a text file with one class name a line; unset = the names in the model file",
+    .letter = 'l',
+    .option_help = "Class names, one a line (default: the model's own)",
+    .value_name = "FILE" },
+  { .name = "mean",
+    .nick = "Mean",
+    .kind = SL_SETTING_TEXT,
+    .group = SL_SETTINGS_CONTRACT,
+    .doors = EVERYWHERE,
+    .offset = AT (mean),
+    .help = "Overrides the model: real input = (byte - mean) / std, byte in 0..255; one number or one a channel, such as mean=127.5 or "
+            "mean=123.7,116.3,103.5",
+    .option_help = "Mean of the input, one number or one a channel, in 0..255",
+    .value_name = "M[,M,M]" },
+  { .name = "std",
+    .nick = "Standard deviation",
+    .kind = SL_SETTING_TEXT,
+    .group = SL_SETTINGS_CONTRACT,
+    .doors = EVERYWHERE,
+    .offset = AT (std),
+    .help = "Overrides the model: real input = (byte - mean) / std; one number above 0 or one a channel, such as std=127.5",
+    .option_help = "Divisor of the input, above 0: value = (byte - mean) / std",
+    .value_name = "S[,S,S]" },
+  { .name = "colour",
+    .nick = "Colour",
+    .kind = SL_SETTING_CHOICE,
+    .group = SL_SETTINGS_CONTRACT,
+    .doors = EVERYWHERE,
+    .offset = AT (colour),
+    .words = sl_colour_words,
+    .n_words = SL_N_COLOURS,
+    .help = "Overrides the model: channels of its input and their order",
+    .option_help = "Channel order of the input: " SL_COLOUR_NAMES,
+    .value_name = "ORDER" },
+  { .name = "layout",
+    .nick = "Layout",
+    .kind = SL_SETTING_CHOICE,
+    .group = SL_SETTINGS_CONTRACT,
+    .doors = EVERYWHERE,
+    .offset = AT (layout),
+    .words = sl_layout_words,
+    .n_words = SL_N_LAYOUTS,
+    .help = "Overrides the model: order of its input's dimensions",
+    .option_help = "Layout of the input: " SL_LAYOUT_NAMES,
+    .value_name = "LAYOUT" },
+  { .name = "fit",
+    .nick = "Fit",
+    .kind = SL_SETTING_CHOICE,
+    .group = SL_SETTINGS_CONTRACT,
+    .doors = EVERYWHERE,
+    .offset = AT (fit),
+    .words = sl_fit_words,
+    .n_words = SL_N_FITS,
+    .help = "Overrides the model: how a frame is fitted into its input",
+    .option_help = "How frames fill the input: " SL_FIT_NAMES,
+    .value_name = "FIT" },
+  { .name = "pad-value",
+    .nick = "Pad value",
+    .kind = SL_SETTING_NUMBER,
+    .group = SL_SETTINGS_CONTRACT,
+    .doors = EVERYWHERE,
+    .offset = AT (pad_value),
+    .minimum = 0,
+    .maximum = 255,
+    .initial = -1,
+    .help = "Overrides the model: brightness of letterbox borders, 0..255; -1 = what the model says, 114 when nothing says",
+    .option_help = "Brightness of letterbox borders, 0..255 (default: the model's, else 114)",
+    .value_name = "N" },
+  { .name = "decoder",
+    .nick = "Decoder",
+    .kind = SL_SETTING_TEXT,
+    .group = SL_SETTINGS_CONTRACT,
+    .doors = EVERYWHERE,
+    .offset = AT (decoder),
+    .help = "Overrides the model: what its outputs mean (labels, ssd, yolo, pose, ... with parameters, such as yolo,preset=v5); unset = "
+            "what the model says, else told by the outputs' shapes",
+    .element_help = ". The slpostprocess downstream decodes by it",
+    .option_help = "What the outputs mean: labels, ssd, yolo, ...",
+    .value_name = "NAME[,PARAMETER=VALUE...]" },
+  { .name = "tensor-limit",
+    .nick = "Tensor limit",
+    .kind = SL_SETTING_NUMBER,
+    .group = SL_SETTINGS_LIMITS,
+    .doors = BY_USER,
+    .offset = AT (tensor_limit),
+    .minimum = 1,
+    .maximum = SL_MAX_TENSOR_LIMIT,
+    .initial = SL_MAX_TENSOR_BYTES >> 20,
+    .help = "Most memory that the model's tensors may take at once, in MiB; a file that needs more is refused",
+    .option_help = "Most MiB that the model's tensors may take, 1..1048576 (default 1024)",
+    .value_name = "MIB" },
+  { .name = "work-limit",
+    .nick = "Work limit",
+    .kind = SL_SETTING_NUMBER,
+    .group = SL_SETTINGS_LIMITS,
+    .doors = BY_USER,
+    .offset = AT (work_limit),
+    .minimum = 1,
+    .maximum = 1000000,
+    .initial = SL_MAX_WORK / 1000000000,
+    .help = "Most multiply-adds that a frame may take, in billions, or as much other work; a file that asks for more is refused "
+            "(sightline inspect shows them)",
+    .option_help = "Most multiply-adds of a frame, in billions, 1..1000000 (default 250)",
+    .value_name = "N" },
+  { .name = "input-shape",
+    .nick = "Input shape",
+    .kind = SL_SETTING_TEXT,
+    .group = SL_SETTINGS_LIMITS,
+    .doors = EVERYWHERE,
+    .offset = AT (input_shape),
+    .help = "Size of an input that the model leaves open, outermost dimension first, such as 1,3,224,224; for several inputs with ';' "
+            "between; unset = what the model says",
+    .option_help = "Size of an input that the model leaves open, such as 1,3,224,224",
+    .value_name = "N,N,..." },
+  { .name = "fixed-inputs",
+    .nick = "Fixed inputs",
+    .kind = SL_SETTING_TEXT,
+    .group = SL_SETTINGS_LIMITS,
+    .doors = EVERYWHERE,
+    .offset = AT (fixed_inputs),
+    .help = "Inputs that are always the same, INPUT=VALUE with ';' between: an input's number, from 0 on, or name, and a number, a file of "
+            "NumPy (.npy), or a file with the tensor's bytes, such as 1=style.npy; frames are the input that is left; unset = what "
+            "MODEL.modelinfo says",
+    .option_help = "Inputs that are always the same, such as 1=style.npy or 1=0.5",
+    .value_name = "INPUT=VALUE;..." },
+  { .name = "state",
+    .nick = "State",
+    .kind = SL_SETTING_TEXT,
+    .group = SL_SETTINGS_LIMITS,
+    .doors = EVERYWHERE,
+    .offset = AT (state),
+    .help = "Inputs that get an output of the frame before, INPUT=OUTPUT with ',' between, each a number, from 0 on, or a name, such as "
+            "h0=hn,c0=cn; the first frame gets zeros, or what fixed-inputs says; none = nothing is carried; unset = what MODEL.modelinfo "
+            "says, else pairs whose names and sizes leave no doubt (sightline inspect shows them)",
+    .option_help = "Inputs that get an output of the frame before, such as h0=hn,c0=cn, or none (default: told by names)",
+    .value_name = "INPUT=OUTPUT,..." },
+  { .name = "backend",
+    .nick = "Backend",
+    .kind = SL_SETTING_TEXT,
+    .group = SL_SETTINGS_BACKEND,
+    .doors = EVERYWHERE,
+    .offset = AT (backend),
+    .help = "Who runs the model: sightline; onnxruntime or tflite, the runtimes that vendors of GPUs and NPUs keep, where their library is "
+            "installed; auto: the runtime where it gives the same results faster, measured once and remembered, or runs a model that "
+            "Sightline refuses; unset = what MODEL.modelinfo says, else sightline",
+    .option_help = "Who runs the model: " SL_BACKEND_NAMES " (default sightline)",
+    .value_name = "NAME" },
+  { .name = "provider",
+    .nick = "Provider",
+    .kind = SL_SETTING_TEXT,
+    .group = SL_SETTINGS_BACKEND,
+    .doors = EVERYWHERE,
+    .offset = AT (provider),
+    .help = "Execution providers of ONNX Runtime, in order of preference with ',' between, such as cuda or tensorrt,cuda; unset = its own "
+            "on the CPU",
+    .option_help = "Execution providers of ONNX Runtime, such as tensorrt,cuda",
+    .value_name = "NAME,..." },
+  { .name = "provider-options", /* no key: see above */
+    .nick = "Provider options",
+    .kind = SL_SETTING_TEXT,
+    .group = SL_SETTINGS_BACKEND,
+    .doors = BY_USER,
+    .offset = AT (provider_options),
+    .help = "Options of the first provider, or of the delegate, KEY=VALUE with ',' between, such as device_id=0",
+    .option_help = "Options of the first provider, or of the delegate",
+    .value_name = "KEY=VALUE,..." },
+  { .name = "delegate", /* no key: see above */
+    .nick = "Delegate",
+    .kind = SL_SETTING_FILE,
+    .group = SL_SETTINGS_BACKEND,
+    .doors = BY_USER,
+    .offset = AT (delegate),
+    .help = "Path of an external delegate of TensorFlow Lite, such as delegate=/usr/lib/libvx_delegate.so; unset = the CPU, or what a "
+            "model was compiled for",
+    .option_help = "External delegate of TensorFlow Lite",
+    .value_name = "FILE.so" },
+  { .name = "fallback",
+    .nick = "Fallback",
+    .kind = SL_SETTING_BOOL,
+    .group = SL_SETTINGS_BACKEND,
+    .doors = EVERYWHERE,
+    .offset = AT (fallback),
+    .help = "With another backend: Sightline runs the model, with a warning, where the backend is not there, refuses the model, or fails "
+            "while frames flow; else that is an error",
+    .option_help = "Sightline runs the model where the backend cannot" },
+  { .name = "precision",
+    .nick = "Precision",
+    .kind = SL_SETTING_TEXT,
+    .group = SL_SETTINGS_BACKEND,
+    .doors = EVERYWHERE,
+    .offset = AT (precision),
+    .help = "Of the model's layers of floats, where Sightline runs it: float; bf16 or fp16: their weights in 16 bits, faster and smaller "
+            "where the processor has instructions for that, with results that differ (sightline bench model --precision shows by how "
+            "much); unset = what MODEL.modelinfo says, else float",
+    .option_help = "Of layers of floats: " SL_PRECISION_NAMES " (default float)",
+    .value_name = "NAME" },
+};
+
+G_STATIC_ASSERT (G_N_ELEMENTS (table) <= SL_MAX_SETTINGS);
+
+const SlSetting *
+sl_settings_table (guint *n)
+{
+  *n = G_N_ELEMENTS (table);
+  return table;
+}
+
+const SlSetting *
+sl_setting_find (const char *name)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (table); i++)
+    if (strcmp (table[i].name, name) == 0)
+      return &table[i];
+  return NULL;
+}
+
+/* "@first, @second or @last": appends the @i-th of @n. */
+static void
+append_word (GString *list, const char *word, guint i, guint n)
+{
+  g_string_append (list, i == 0 ? "" : i + 1 < n ? ", " : " or ");
+  g_string_append (list, word);
+}
+
+const char *
+sl_setting_help (const SlSetting *setting, SlSettingDoor door)
+{
+  g_autoptr (GString) help = g_string_new (setting->help);
+  const char *place = strstr (help->str, ENDINGS);
+  if (place != NULL) {
+    const gssize at = place - help->str;
+    g_autofree char *endings = sl_reader_endings ();
+    g_string_erase (help, at, strlen (ENDINGS));
+    g_string_insert (help, at, endings);
+  }
+  if (door == SL_DOOR_ELEMENTS && setting->element_help != NULL)
+    g_string_append (help, setting->element_help);
+  if (door == SL_DOOR_PREDICTOR && setting->kind == SL_SETTING_CHOICE) {
+    g_autofree char *expected = sl_setting_expected (setting);
+    g_string_append_printf (help, ": %s", expected);
+  }
+  return g_intern_string (help->str);
+}
+
+char *
+sl_setting_expected (const SlSetting *setting)
+{
+  GString *text = g_string_new (setting->kind == SL_SETTING_BOOL ? "true or false" : NULL);
+  if (setting->kind == SL_SETTING_NUMBER)
+    g_string_printf (text, "%d..%d", setting->minimum, setting->maximum);
+  for (guint i = 0; i < setting->n_words; i++)
+    append_word (text, setting->words[i].name, i, setting->n_words);
+  return g_string_free (text, FALSE);
+}
+
+/* The place of the text. */
+static const char **
+place_of (const SlSetting *setting, SlModelSettings *settings)
+{
+  return (const char **) G_STRUCT_MEMBER_P (settings, setting->offset);
+}
+
+const char *
+sl_setting_get (const SlSetting *setting, const SlModelSettings *settings)
+{
+  const char *text = G_STRUCT_MEMBER (const char *, settings, setting->offset);
+  return text != NULL && text[0] != '\0' ? text : NULL;
+}
+
+void
+sl_setting_set (const SlSetting *setting, SlModelSettings *settings, const char *text)
+{
+  const char **place = place_of (setting, settings);
+  char *copy = g_strdup (text);
+  g_free ((char *) *place);
+  *place = copy;
+}
+
+static gboolean
+is_word (const SlSetting *setting, const char *text)
+{
+  for (guint i = 0; i < setting->n_words; i++)
+    if (g_ascii_strcasecmp (text, setting->words[i].name) == 0)
+      return TRUE;
+  return FALSE;
+}
+
+gboolean
+sl_setting_check (const SlSetting *setting, const char *text, GError **error)
+{
+  gboolean good = text == NULL || text[0] == '\0';
+  if (!good && setting->kind == SL_SETTING_NUMBER)
+    good = g_ascii_string_to_signed (text, 10, setting->minimum, setting->maximum, NULL, NULL);
+  else if (!good && setting->kind == SL_SETTING_BOOL)
+    good = strcmp (text, "true") == 0 || strcmp (text, "false") == 0;
+  else if (!good)
+    good = setting->kind != SL_SETTING_CHOICE || is_word (setting, text);
+  if (good)
+    return TRUE;
+  g_autofree char *expected = sl_setting_expected (setting);
+  g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "%s=%s: expected %s", setting->name, text, expected);
+  return FALSE;
+}
+
+gboolean
+sl_model_settings_check (const SlModelSettings *settings, GError **error)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (table); i++)
+    if (!sl_setting_check (&table[i], sl_setting_get (&table[i], settings), error))
+      return FALSE;
+  return TRUE;
+}
+
+void
+sl_model_settings_copy (const SlModelSettings *from, SlModelSettings *to)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (table); i++)
+    sl_setting_set (&table[i], to, G_STRUCT_MEMBER (const char *, from, table[i].offset));
+}
+
+void
+sl_model_settings_clear (SlModelSettings *settings)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (table); i++)
+    sl_setting_set (&table[i], settings, NULL);
+}
+
+/* 0 = not stated. */
+static guint64
+number_of (const char *text)
+{
+  return text != NULL ? g_ascii_strtoull (text, NULL, 10) : 0;
+}
+
+SlModelLoadOptions
+sl_model_load_options (const SlModelSettings *settings)
+{
+  SlModelLoadOptions options = { .tensor_limit = (gsize) MIN (number_of (settings->tensor_limit) << 20, G_MAXSIZE / 4),
+                                 .work_limit = number_of (settings->work_limit) * 1000000000,
+                                 .input_shape = settings->input_shape,
+                                 .fixed_inputs = settings->fixed_inputs,
+                                 .state = settings->state,
+                                 .backend = { .backend = settings->backend,
+                                              .provider = settings->provider,
+                                              .options = settings->provider_options,
+                                              .delegate = settings->delegate,
+                                              .precision = settings->precision,
+                                              .fallback = g_strcmp0 (settings->fallback, "true") == 0 },
+                                 .threads = 1 };
+  sl_threads_parse (settings->threads != NULL ? settings->threads : "1", &options.threads);
+  return options;
+}

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Which GStreamer error each SlError is, as a table, and the two functions that post them.
+ */
+#include "plugins/base/report.h"
+
+#include <string.h>
+
+#include "core/base/printable.h"
+#include "sightline/error.h"
+
+typedef enum
+{
+  DOMAIN_RESOURCE,
+  DOMAIN_STREAM,
+  DOMAIN_LIBRARY
+} Domain;
+
+static const struct
+{
+  Domain domain;
+  gint code;
+} gst_errors[] = {
+  [SL_ERROR_OPEN] = { DOMAIN_RESOURCE, GST_RESOURCE_ERROR_OPEN_READ },
+  [SL_ERROR_FORMAT] = { DOMAIN_RESOURCE, GST_RESOURCE_ERROR_READ },
+  [SL_ERROR_UNSUPPORTED] = { DOMAIN_STREAM, GST_STREAM_ERROR_NOT_IMPLEMENTED },
+  [SL_ERROR_SHAPE] = { DOMAIN_STREAM, GST_STREAM_ERROR_FORMAT },
+  [SL_ERROR_LIMIT] = { DOMAIN_RESOURCE, GST_RESOURCE_ERROR_NO_SPACE_LEFT },
+  [SL_ERROR_CONTRACT] = { DOMAIN_STREAM, GST_STREAM_ERROR_FORMAT },
+  [SL_ERROR_LABELS] = { DOMAIN_RESOURCE, GST_RESOURCE_ERROR_SETTINGS },
+  [SL_ERROR_ARGUMENT] = { DOMAIN_RESOURCE, GST_RESOURCE_ERROR_SETTINGS },
+  [SL_ERROR_BACKEND] = { DOMAIN_LIBRARY, GST_LIBRARY_ERROR_FAILED },
+};
+
+static GQuark
+domain_quark (Domain domain)
+{
+  switch (domain) {
+    case DOMAIN_RESOURCE:
+      return GST_RESOURCE_ERROR;
+    case DOMAIN_STREAM:
+      return GST_STREAM_ERROR;
+    default:
+      return GST_LIBRARY_ERROR;
+  }
+}
+
+void
+sl_element_report (GstElement *element, const GError *error)
+{
+  Domain domain = DOMAIN_LIBRARY;
+  gint code = GST_LIBRARY_ERROR_FAILED;
+  if (error->domain == SL_ERROR && error->code >= 0 && (gsize) error->code < G_N_ELEMENTS (gst_errors)) {
+    domain = gst_errors[error->code].domain;
+    code = gst_errors[error->code].code;
+  }
+  gst_element_message_full (element, GST_MESSAGE_ERROR, domain_quark (domain), code, sl_printable_message (error->message), NULL, __FILE__,
+                            GST_FUNCTION, __LINE__);
+}
+
+gboolean
+sl_element_is_inside (GstElement *element, const char *type)
+{
+  GstObject *parent = gst_object_get_parent (GST_OBJECT (element));
+  const gboolean inside = parent != NULL && g_str_equal (G_OBJECT_TYPE_NAME (parent), type);
+  gst_clear_object (&parent);
+  return inside;
+}
+
+const char *
+sl_element_shown_name (GstElement *element)
+{
+  return sl_element_is_inside (element, "SlPredict") ? "slpredict" : GST_OBJECT_NAME (gst_element_get_factory (element));
+}
+
+gboolean
+sl_element_has_format (GstElement *element, GstPad *pad)
+{
+  if (gst_pad_has_current_caps (pad))
+    return TRUE;
+  g_autoptr (GError) error = g_error_new (
+    SL_ERROR, SL_ERROR_ARGUMENT, "got bytes that nothing states the format of (no caps), expected raw video: put decodebin before %s",
+    sl_element_shown_name (element));
+  sl_element_report (element, error);
+  return FALSE;
+}
+
+gboolean
+sl_element_refuse (GstElement *element, gboolean *refused, GError *error)
+{
+  if (!*refused)
+    sl_element_report (element, error);
+  *refused = TRUE;
+  g_error_free (error);
+  return FALSE;
+}

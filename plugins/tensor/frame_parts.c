@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The choice of parts. Properties may change between two frames: each frame is chosen from by those that are set when it comes.
+ */
+#include "plugins/tensor/frame_parts.h"
+
+#include "plugins/meta/landmark_event.h"
+#include "plugins/video/tiles.h"
+#include "sightline/error.h"
+
+void
+sl_frame_parts_init (SlFrameParts *parts)
+{
+  parts->chosen = g_array_new (FALSE, FALSE, sizeof (SlObjectRegion));
+  parts->followed = g_array_new (FALSE, FALSE, sizeof (SlFollowed));
+  parts->points.points = g_array_new (FALSE, FALSE, sizeof (SlPoint));
+  sl_prediction_reader_init (&parts->reader);
+}
+
+void
+sl_frame_parts_clear (SlFrameParts *parts)
+{
+  g_array_unref (parts->chosen);
+  g_array_unref (parts->followed);
+  g_array_unref (parts->points.points);
+  sl_prediction_reader_clear (&parts->reader);
+  g_free (parts->split);
+  g_strfreev (parts->classes);
+}
+
+gboolean
+sl_frame_parts_start (SlFrameParts *parts, gpointer owner, GError **error)
+{
+  GST_OBJECT_LOCK (owner);
+  g_autofree char *alignment = g_strdup (parts->object_alignment);
+  GST_OBJECT_UNLOCK (owner);
+  parts->aligns = alignment != NULL && *alignment != '\0';
+  return !parts->aligns || sl_alignment_parse (alignment, &parts->alignment, error);
+}
+
+gboolean
+sl_frame_parts_divide (SlFrameParts *parts, GError **error)
+{
+  if (!sl_tiles_parse (parts->tiles, &parts->columns, &parts->rows, error))
+    return FALSE;
+  if (parts->columns * parts->rows == 1 || !parts->objects)
+    return TRUE;
+  g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT,
+               "tiles=%s and objects=true: expected one of them, tiles of the frame or its objects: unset the other", parts->tiles);
+  return FALSE;
+}
+
+void
+sl_frame_parts_forget (SlFrameParts *parts, gpointer owner)
+{
+  GST_OBJECT_LOCK (owner);
+  g_array_set_size (parts->followed, 0);
+  GST_OBJECT_UNLOCK (owner);
+}
+
+/* Whether tensors are made of objects. */
+static gboolean
+choose_objects (SlFrameParts *parts, gpointer owner, GstBuffer **frame, const GstVideoInfo *video, double aspect)
+{
+  GST_OBJECT_LOCK (owner);
+  const gboolean objects = parts->objects;
+  if (g_strcmp0 (parts->split, parts->object_class) != 0) {
+    g_free (parts->split);
+    g_strfreev (parts->classes);
+    parts->split = g_strdup (parts->object_class);
+    parts->classes = parts->split != NULL ? g_strsplit (parts->split, ",", -1) : NULL;
+  }
+  const guint most = (guint) parts->max_objects;
+  parts->following = parts->follows && parts->aligns;
+  g_autoptr (GArray) followed = parts->following ? g_array_copy (parts->followed) : NULL;
+  GST_OBJECT_UNLOCK (owner);
+  if (!objects)
+    return FALSE;
+  sl_prediction_reader_adopt (&parts->reader, frame, GST_VIDEO_INFO_WIDTH (video), GST_VIDEO_INFO_HEIGHT (video));
+  sl_object_regions_choose (*frame, video, (const char *const *) parts->classes, most, parts->chosen);
+  if (parts->aligns)
+    sl_object_regions_align (*frame, video, &parts->alignment, aspect, &parts->points, parts->chosen);
+  if (followed != NULL)
+    sl_followed_choose (followed, frame, video, most, parts->chosen);
+  return TRUE;
+}
+
+/* Whether tensors are made of tiles. */
+static gboolean
+choose_tiles (SlFrameParts *parts, const SlRect *crop)
+{
+  const guint n = parts->columns * parts->rows;
+  if (n == 1)
+    return FALSE;
+  g_array_set_size (parts->chosen, 0);
+  for (guint i = 0; i <= n; i++) {
+    const SlObjectRegion tile = { i, i < n ? sl_tiles_place (crop, parts->columns, parts->rows, i) : *crop };
+    g_array_append_val (parts->chosen, tile);
+  }
+  return TRUE;
+}
+
+SlFramePartsKind
+sl_frame_parts_choose (SlFrameParts *parts, gpointer owner, GstBuffer **frame, const GstVideoInfo *video, const SlRect *crop, double aspect)
+{
+  if (choose_tiles (parts, crop))
+    return SL_FRAME_PARTS_TILES;
+  return choose_objects (parts, owner, frame, video, aspect) ? SL_FRAME_PARTS_OBJECTS : SL_FRAME_PARTS_NONE;
+}

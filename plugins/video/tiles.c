@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Objects of tiles, merged. slnormalize places the tiles, slpostprocess adds what each gave. Predictions are copied as a whole
+ * (SlPredictions), since the decoder's memory is the next tile's.
+ */
+#include "plugins/video/tiles.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "predict/predictions_private.h"
+#include "sightline/error.h"
+
+/* Of a tile's side: how far neighbours overlap, and how near to an edge a box is cut by it. */
+#define OVERLAP 0.2
+#define CUT 0.015
+
+struct _SlTiles
+{
+  GPtrArray *parts; /* of SlPredictions */
+  GArray *objects;  /* of SlObjectView: they point into parts, and the last of them into the prediction of the whole frame */
+};
+
+static gboolean
+is_count (char digit)
+{
+  return digit >= '1' && digit <= '0' + SL_MAX_TILES;
+}
+
+gboolean
+sl_tiles_parse (const char *text, guint *columns, guint *rows, GError **error)
+{
+  *columns = *rows = 1;
+  if (text == NULL || *text == '\0')
+    return TRUE;
+  if (strlen (text) == 3 && is_count (text[0]) && text[1] == 'x' && is_count (text[2])) {
+    *columns = (guint) (text[0] - '0');
+    *rows = (guint) (text[2] - '0');
+    return TRUE;
+  }
+  g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "tiles=%s: expected COLUMNSxROWS, each 1..%d, such as tiles=2x2", text, SL_MAX_TILES);
+  return FALSE;
+}
+
+/* Where the @i-th of @n pieces of @size pixels begins, and how long it is. */
+static void
+place (gint size, guint n, guint i, int *start, int *length)
+{
+  const double piece = size / (n - (n - 1) * OVERLAP);
+  const gint first = (gint) (i * piece * (1 - OVERLAP)), end = i + 1 == n ? size : (gint) (i * piece * (1 - OVERLAP) + piece + 0.5);
+  *start = CLAMP (first, 0, size - 1);
+  *length = CLAMP (end - *start, 1, size - *start);
+}
+
+SlRect
+sl_tiles_place (const SlRect *part, guint columns, guint rows, guint i)
+{
+  SlRect tile;
+  place (part->width, columns, i % columns, &tile.x, &tile.width);
+  place (part->height, rows, i / columns, &tile.y, &tile.height);
+  tile.x += part->x;
+  tile.y += part->y;
+  return tile;
+}
+
+SlRect
+sl_tiles_seen (const SlRect *tile, const SlAffine *affine, gint width, gint height)
+{
+  double box[4];
+  sl_affine_box (affine, (const double[4]){ 0, 0, width, height }, box);
+  const gint left = (gint) CLAMP (rint (box[0]), tile->x, tile->x + tile->width - 1);
+  const gint top = (gint) CLAMP (rint (box[1]), tile->y, tile->y + tile->height - 1);
+  const gint right = (gint) CLAMP (rint (box[2]), left + 1, tile->x + tile->width);
+  const gint bottom = (gint) CLAMP (rint (box[3]), top + 1, tile->y + tile->height);
+  return (SlRect){ left, top, right - left, bottom - top };
+}
+
+SlTiles *
+sl_tiles_new (void)
+{
+  SlTiles *tiles = g_new0 (SlTiles, 1);
+  tiles->parts = g_ptr_array_new_with_free_func ((GDestroyNotify) sl_predictions_unref);
+  tiles->objects = g_array_new (FALSE, FALSE, sizeof (SlObjectView));
+  return tiles;
+}
+
+void
+sl_tiles_free (SlTiles *tiles)
+{
+  if (tiles == NULL)
+    return;
+  g_ptr_array_unref (tiles->parts);
+  g_array_unref (tiles->objects);
+  g_free (tiles);
+}
+
+void
+sl_tiles_clear (SlTiles *tiles)
+{
+  g_ptr_array_set_size (tiles->parts, 0);
+  g_array_set_size (tiles->objects, 0);
+}
+
+/* Whether @low..@high ends at an edge of @start..@start + @length that is inside @first..@last; all in pixels. */
+static gboolean
+ends_inside (double low, double high, gint start, gint length, gint first, gint last)
+{
+  const double near = MAX (CUT * length, 2);
+  return (start > first && low < start + near) || (start + length < last && high > start + length - near);
+}
+
+static gboolean
+is_cut (const SlObjectView *object, const SlPredictionView *frame, const SlRect *tile, const SlRect *divided)
+{
+  return ends_inside (object->x_min * frame->width, object->x_max * frame->width, tile->x, tile->width, divided->x,
+                      divided->x + divided->width)
+         || ends_inside (object->y_min * frame->height, object->y_max * frame->height, tile->y, tile->height, divided->y,
+                         divided->y + divided->height);
+}
+
+void
+sl_tiles_add (SlTiles *tiles, const SlPredictionView *prediction, const SlRect *tile, const SlRect *divided)
+{
+  SlPredictions *copy = sl_predictions_new (prediction);
+  const SlPredictionView *view = sl_predictions_view (copy);
+  g_ptr_array_add (tiles->parts, copy);
+  for (guint i = 0; i < view->n_objects; i++)
+    if (!is_cut (&view->objects[i], view, tile, divided))
+      g_array_append_val (tiles->objects, view->objects[i]);
+}
+
+static double
+overlap (const SlObjectView *a, const SlObjectView *b)
+{
+  const double width = MIN (a->x_max, b->x_max) - MAX (a->x_min, b->x_min), height = MIN (a->y_max, b->y_max) - MAX (a->y_min, b->y_min);
+  const double both = width > 0 && height > 0 ? width * height : 0;
+  const double all = (a->x_max - a->x_min) * (a->y_max - a->y_min) + (b->x_max - b->x_min) * (b->y_max - b->y_min) - both;
+  return all > 0 ? both / all : 0;
+}
+
+static int
+surer_first (gconstpointer a, gconstpointer b)
+{
+  const SlObjectView *x = a, *y = b;
+  return x->confidence > y->confidence ? -1 : x->confidence < y->confidence;
+}
+
+void
+sl_tiles_merge (SlTiles *tiles, SlPredictionView *prediction, double iou, guint most)
+{
+  GArray *objects = tiles->objects;
+  guint kept = 0;
+  g_array_append_vals (objects, prediction->objects, prediction->n_objects);
+  g_array_sort (objects, surer_first);
+  for (guint i = 0; i < objects->len && kept < most; i++) {
+    const SlObjectView object = g_array_index (objects, SlObjectView, i);
+    gboolean again = FALSE;
+    for (guint k = 0; k < kept && !again; k++) {
+      const SlObjectView *other = &g_array_index (objects, SlObjectView, k);
+      const double same = overlap (&object, other);
+      again = same > SL_TILES_SAME || (same > iou && object.label_id == other->label_id);
+    }
+    if (!again)
+      g_array_index (objects, SlObjectView, kept++) = object;
+  }
+  g_array_set_size (objects, kept);
+  prediction->n_objects = kept;
+  prediction->objects = (const SlObjectView *) (gconstpointer) objects->data;
+}
