@@ -26,6 +26,9 @@
 #define COARSE 2
 #define COARSE_BARS 4
 #define COARSE_SIDE 150
+/* Where so much of the ground beside a box is so much lighter than the box, the code is tried without that ground, too. */
+#define MIN_AROUND 0.1
+#define MUCH_LIGHTER 40
 
 /* No matrix code that is sharp correlates so much with itself moved aside; and what of those that the finder is as sure of as VERY_SURE. */
 #define REPEATS 0.62
@@ -59,16 +62,18 @@ typedef struct
   gboolean enlarged; /* where it is small */
   gboolean inverted; /* light on dark */
   gboolean coarse;   /* not every row, where it is large */
+  gboolean limited;  /* nothing lighter than the box has */
 } Attempt;
 
 static const Attempt attempts[] = {
-  { SL_READ_LINEAR, 1, TRUE, FALSE, FALSE, TRUE },  { SL_READ_LINEAR, 0, TRUE, FALSE, FALSE, TRUE },
-  { SL_READ_QR, 0, FALSE, FALSE, FALSE, TRUE },     { SL_READ_STACKED, 0, TRUE, TRUE, FALSE, FALSE },
-  { SL_READ_MATRIX, 0, TRUE, TRUE, FALSE, FALSE },  { SL_READ_LINEAR, 1, TRUE, TRUE, FALSE, FALSE },
-  { SL_READ_LINEAR, 0, TRUE, TRUE, FALSE, FALSE },  { SL_READ_QR, 0, FALSE, TRUE, FALSE, FALSE },
-  { SL_READ_LINEAR, 0, FALSE, TRUE, FALSE, FALSE }, { SL_READ_QR, 0, FALSE, FALSE, TRUE, TRUE },
-  { SL_READ_MATRIX, 0, TRUE, FALSE, TRUE, FALSE },  { SL_READ_QR, 1, FALSE, TRUE, FALSE, FALSE },
-  { SL_READ_LINEAR, 1, TRUE, FALSE, TRUE, FALSE },  { SL_READ_LINEAR, 0, TRUE, FALSE, TRUE, FALSE },
+  { SL_READ_LINEAR, 1, TRUE, FALSE, FALSE, TRUE },    { SL_READ_LINEAR, 0, TRUE, FALSE, FALSE, TRUE },
+  { SL_READ_QR, 0, FALSE, FALSE, FALSE, TRUE },       { SL_READ_STACKED, 0, TRUE, TRUE, FALSE, FALSE },
+  { SL_READ_MATRIX, 0, TRUE, TRUE, FALSE, FALSE },    { SL_READ_LINEAR, 1, TRUE, TRUE, FALSE, FALSE },
+  { SL_READ_LINEAR, 0, TRUE, TRUE, FALSE, FALSE },    { SL_READ_QR, 0, FALSE, TRUE, FALSE, FALSE },
+  { SL_READ_LINEAR, 0, FALSE, TRUE, FALSE, FALSE },   { SL_READ_QR, 0, FALSE, FALSE, TRUE, TRUE },
+  { SL_READ_MATRIX, 0, TRUE, FALSE, TRUE, FALSE },    { SL_READ_QR, 1, FALSE, TRUE, FALSE, FALSE },
+  { SL_READ_LINEAR, 1, TRUE, FALSE, TRUE, FALSE },    { SL_READ_LINEAR, 0, TRUE, FALSE, TRUE, FALSE },
+  { SL_READ_QR, 0, FALSE, TRUE, FALSE, FALSE, TRUE }, { SL_READ_MATRIX, 0, TRUE, TRUE, FALSE, FALSE, TRUE },
 };
 
 /* What a code may be that the finder calls so; it takes some kinds for one another. @proof: which of them a code mostly is. @slack: how much less
@@ -216,6 +221,46 @@ enlargement (const SlRegionReader *reader)
   return CLAMP ((double) GOOD_SIDE / MAX (reader->part.width, reader->part.height), 1, MAX_SCALE);
 }
 
+/* The lightest gray in the box, but for a few pixels; @around: (out): how many of the others are much lighter. A label on a lighter ground has its
+ * light space darker than what is beside it. */
+static guint8
+find_lightest (const SlRegionReader *reader, double *around)
+{
+  gsize inside[256] = { 0 }, outside[256] = { 0 }, n_inside = 0, n_outside = 0, n = 0;
+  for (gint y = 0; y < reader->part.height; y++)
+    for (gint x = 0; x < reader->part.width; x++) {
+      const guint8 gray = reader->part.pixels[(gsize) y * (gsize) reader->part.width + (gsize) x];
+      const gboolean in = x >= reader->box[0] && y >= reader->box[1] && x < reader->box[2] && y < reader->box[3];
+      (in ? inside : outside)[gray]++;
+      n_inside += in;
+      n_outside += !in;
+    }
+  guint lightest = 255;
+  for (; lightest > 0 && (n += inside[lightest]) <= n_inside / 20; lightest--)
+    continue;
+  n = 0;
+  for (guint gray = MIN (lightest + MUCH_LIGHTER, 255); gray < 256; gray++)
+    n += outside[gray];
+  *around = n_outside > 0 ? (double) n / (double) n_outside : 0;
+  return (guint8) lightest;
+}
+
+static gboolean
+is_lighter_around (const SlRegionReader *reader)
+{
+  double around;
+  find_lightest (reader, &around);
+  return around >= MIN_AROUND;
+}
+
+static void
+limit (SlGray *picture, guint8 lightest)
+{
+  const gsize n = (gsize) picture->width * (gsize) picture->height;
+  for (gsize i = 0; i < n; i++)
+    picture->pixels[i] = MIN (picture->pixels[i], lightest);
+}
+
 static void
 invert (SlGray *picture)
 {
@@ -245,6 +290,8 @@ prepare (const SlRegionReader *reader, const Attempt *attempt, guint number, SlG
     memcpy (picture->pixels, reader->part.pixels, (gsize) size.width * (gsize) size.height);
   else
     sl_gray_warp (picture, &reader->part, map);
+  if (attempt->limited)
+    limit (picture, find_lightest (reader, &(double){ 0 }));
   if (attempt->inverted)
     invert (picture);
   const gint step = !attempt->coarse || !is_coarse (picture) ? 1 : upright ? COARSE_BARS : COARSE;
@@ -276,6 +323,8 @@ is_dark_around (const SlGray *picture)
 static gboolean
 differs (const SlRegionReader *reader, const Attempt *attempt)
 {
+  if (attempt->limited)
+    return is_lighter_around (reader);
   if (attempt->rank > 0 || attempt->kinds == SL_READ_MATRIX || attempt->kinds == SL_READ_STACKED)
     return !attempt->inverted || is_dark_around (&reader->part);
   if (!attempt->enlarged)

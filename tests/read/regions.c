@@ -407,7 +407,23 @@ test_kinds (void)
   sl_region_reader_free (NULL);
 }
 
-/* A turned code on red, which is dark, on a lighter ground: the corners of its box are alike, and the code is not. */
+/* A square label with @code, all of which is dark, as on red, on a lighter ground: @side pixels a side. */
+static void
+draw_label (guint8 *pixels, gint side, const TestSymbol *code)
+{
+  const double c = cos (code->angle), s = sin (code->angle);
+  double across, down;
+  test_draw_symbol (pixels, side, side, (gsize) side, code);
+  test_symbol_half (code, &across, &down);
+  for (gint y = 0; y < side; y++)
+    for (gint x = 0; x < side; x++) {
+      const double u = c * (x - code->x) + s * (y - code->y), v = c * (y - code->y) - s * (x - code->x);
+      guint8 *pixel = &pixels[y * side + x];
+      *pixel = MAX (fabs (u), fabs (v)) > code->module * (across + 1) ? 205 : (guint8) (*pixel * 0.4);
+    }
+}
+
+/* The corners of a turned label's box are alike, and the code is not. */
 static void
 test_repeats_turned (void)
 {
@@ -419,17 +435,31 @@ test_repeats_turned (void)
   g_autofree guint8 *pixels = g_malloc (SIDE * SIDE);
   const SlGray gray = { pixels, SIDE * SIDE, SIDE, SIDE };
   for (gint turn = 30; turn <= 60; turn += 5) {
-    const TestSymbol code = { 100, 100, 3.6, turn * RAD };
-    const double c = cos (code.angle), s = sin (code.angle);
-    test_draw_symbol (pixels, SIDE, SIDE, SIDE, &code);
-    for (gint y = 0; y < SIDE; y++)
-      for (gint x = 0; x < SIDE; x++) {
-        const double u = c * (x - 100) + s * (y - 100), v = c * (y - 100) - s * (x - 100);
-        guint8 *pixel = &pixels[y * SIDE + x];
-        *pixel = MAX (fabs (u), fabs (v)) > 3.6 * (TEST_QR_SIDE / 2.0 + 1) ? 205 : (guint8) (*pixel * 0.4);
-      }
+    draw_label (pixels, SIDE, &(TestSymbol){ 100, 100, 3.6, turn * RAD });
     for (guint i = 0; i < G_N_ELEMENTS (boxes); i++)
       g_assert_cmpfloat (sl_gray_repeats (&gray, &boxes[i]), <, 0.5);
+  }
+}
+
+/* A label is read, though the light space of its code is darker than what is beside it. */
+static void
+test_label (void)
+{
+  enum
+  {
+    SIDE = 240
+  };
+  static const TestSymbol codes[] = { { 120, 120, 5, 0 }, { 120, 120, 8, 0, FALSE, FALSE, &test_data_matrix } };
+  g_autofree guint8 *pixels = g_malloc (SIDE * SIDE);
+  g_autofree SlReadCode *code = g_new0 (SlReadCode, 1);
+  g_autoptr (SlRegionReader) reader = sl_region_reader_new (NULL);
+  const SlLuma luma = gray_luma (pixels, SIDE, SIDE);
+  for (guint i = 0; i < (has_reader ("zxing") ? G_N_ELEMENTS (codes) : 1); i++) {
+    double box[4];
+    draw_label (pixels, SIDE, &codes[i]);
+    test_symbol_box (&codes[i], box);
+    g_assert_cmpint (sl_region_reader_read (reader, &luma, box, SL_READ_QR | SL_READ_MATRIX, in_time (), code), ==, SL_SCAN_FOUND);
+    g_assert_cmpstr ((const char *) code->bytes, ==, i == 0 ? TEST_QR_TEXT : codes[i].modules->text);
   }
 }
 
@@ -593,6 +623,7 @@ main (int argc, char **argv)
   g_test_add_func ("/read/kinds", test_kinds);
   g_test_add_func ("/read/repeats", test_repeats);
   g_test_add_func ("/read/repeats-turned", test_repeats_turned);
+  g_test_add_func ("/read/label", test_label);
   g_test_add_func ("/read/formats", test_formats);
   g_test_add_func ("/read/memory", test_memory);
   g_test_add_func ("/read/intervals", test_intervals);
