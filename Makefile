@@ -39,7 +39,7 @@ test: setup
 	@scripts/test.sh $(BUILD)
 
 bench: release
-	@meson test -C $(RELEASE) --benchmark --verbose --num-processes 1
+	@meson test -C $(RELEASE) --benchmark --logbase benchmarklog --verbose --num-processes 1; status=$$?; scripts/bench_file.py $(RELEASE) && exit $$status
 
 install: release
 	@meson configure $(RELEASE) -Dprefix=$(PREFIX)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Door: other folders may include this header. */
 /*
- * Who runs a model that is loaded: Sightline's own sessions, or a runtime of others that is given the file.
+ * The runtime of a loaded model: Sightline's own sessions, or another runtime, which gets the file.
  */
 #ifndef SL_MODELS_BACKEND_H
 #define SL_MODELS_BACKEND_H
@@ -17,17 +17,16 @@
  *  sl_external_model_new(). */
 SlExternalModel *sl_backend_open (const char *runtime, const char *path, const SlFileStamp *stamp, gboolean by_path, gboolean has_files,
                                   const SlModelLoadOptions *options, GError **error);
-/** sl_backend_skeleton: @graph gets what @external has at its edges; sizes that it leaves open are 1 for a batch, and what @input_shape (nullable)
- *  states. */
+/** sl_backend_skeleton: @graph gets the inputs and outputs of @external; dynamic sizes are 1 for a batch, else those of @input_shape
+ *  (nullable). */
 gboolean sl_backend_skeleton (SlExternalModel *external, const char *input_shape, SlGraph *graph, GError **error);
 
 /**
  * sl_model_session_new:
  * @model: what it was loaded for (SlModelLoadOptions) runs it
  * @threads: as for sl_session_new()
- * @notice: (out) (nullable) (transfer full): a sentence where something else runs it than was asked for
- *
- * A runtime of others is tried on zeros first, so that a device that has to start, or cannot, does so before the first frame.
+ * @notice: (out) (nullable) (transfer full): a sentence if another runtime runs it than was requested Another runtime first runs on zeros,
+ *   so that its device starts, or fails, before the first frame.
  */
 SlSession *sl_model_session_new (SlModel *model, guint threads, char **notice, GError **error);
 
@@ -47,7 +46,7 @@ typedef struct
   gboolean same_top, agrees;
 } SlBackendTrial;
 
-/** Results that differ by more, as a share of an output's largest magnitude, are another model's. */
+/** Results of the same model may differ by this share of an output's largest magnitude. */
 #define SL_BACKEND_AGREEMENT 0.01
 
 /** sl_backend_fill: @data of @tensor gets noise, which is another for each @item: floats in the range of @image (nullable), else of 0..1; bytes; indices and
@@ -62,9 +61,9 @@ gboolean sl_backend_try (SlSession *ours, SlSession *theirs, const SlContract *c
                          GError **error);
 
 /**
- * sl_backend_choose: what backend=auto means for a model on this machine: the runtime for its format where that is installed, gives the same
- * results and is faster, or where Sightline refuses the model; else Sightline. Measures, and remembers that in the user's cache until the model, the
- * runtime or Sightline is another one.
+ * sl_backend_choose: the choice of backend=auto for a model on this machine: the runtime for its format if it is installed, gives the same
+ * results and is faster, or if Sightline refuses the model; else Sightline. The measurement is kept in the user's cache until the model,
+ * the runtime or Sightline changes.
  *
  * Returns: (transfer none): the backend's name
  */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Door: other folders may include this header. */
 /*
- * A model run on several inputs at once: dimension 0 of its tensors holds a batch. Whether that gains, the session has measured; that results are those of
- * single runs, it has proven.
+ * Runs a model on several inputs at once: dimension 0 of its tensors is a batch. The session has measured whether that is faster, and has
+ * checked that results equal those of single runs.
  */
 #ifndef SL_MODELS_BATCH_H
 #define SL_MODELS_BATCH_H
@@ -29,8 +29,8 @@ typedef struct
  * @single: of @model, which does not run meanwhile
  * @n: 2..SL_MAX_BATCH
  *
- * Who runs @single runs it, in as many threads. @n different inputs are run by both: integers have to be the same, of floats the largest difference is
- * SL_BATCH_AGREEMENT. Both are timed on the way. To cancel @single meanwhile, from another thread, gives that up.
+ * It uses the runtime and the number of threads of @single. Both run @n different inputs: integers must be equal, and floats may differ by
+ * SL_BATCH_AGREEMENT. Both are timed. Cancelling @single from another thread ends the check.
  *
  * Returns: (transfer full): NULL with SL_ERROR_UNSUPPORTED and why where the model cannot be run in batches
  */

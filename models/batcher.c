@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Streams that share a batch. Invariant: a stream is in the queue while it waits; who takes it out of there, under the lock, is the thread that runs the batch,
- * and that alone touches its tensors until it is done.
+ * Streams that share a batch. Invariant: a stream is in the queue while it waits; the thread that takes it out, under the lock, runs the
+ * batch, and only that thread uses its tensors until it is done.
  */
 #include "models/batcher.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Door: other folders may include this header. */
 /*
- * Streams of one process that share a batch: each hands in its inputs and waits; a batch is run when it is full, when every stream that is expected has
- * handed in, or when the first has waited long enough. One of the waiting threads runs it, so there is no other thread.
+ * Streams of one process that share a batch: each submits its inputs and waits. A batch runs when it is full, when every active stream has
+ * submitted its inputs, or when the first one has waited long enough. One of the waiting threads runs it, so there is no extra thread.
  */
 #ifndef SL_MODELS_BATCHER_H
 #define SL_MODELS_BATCHER_H
@@ -28,8 +28,9 @@ typedef struct _SlBatchStream SlBatchStream;
 SlBatchStream *sl_batch_stream_new (SlModel *model, SlSession *single, guint n, gint64 timeout_us, GError **error);
 /** sl_batch_stream_free: after its run has returned; NULL is legal. Others do not wait for it any more. */
 void sl_batch_stream_free (SlBatchStream *stream);
-/** sl_batch_stream_run: sl_session_run() of @single or of a batch with others'; one at a time for each stream. A batch that fails is run again by each stream by
- *  itself, so that what one is to blame for, no other suffers, and a lost device is what it is to @single. Allocates nothing. */
+/** sl_batch_stream_run: sl_session_run() of @single or of a batch with others'; one at a time for each stream. If a batch fails, each
+ *  stream runs its own inputs again, so that the faulty input of one stream does not affect others, and a lost device has the same effect
+ *  as in @single. Allocates nothing. */
 SlStatus sl_batch_stream_run (SlBatchStream *stream, const void *const *inputs, void *const *outputs);
 /** sl_batch_stream_waited: microseconds for which the last run waited for others. */
 gint64 sl_batch_stream_waited (const SlBatchStream *stream);

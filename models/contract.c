@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Builds contracts. Four sources are laid over one another: the graph, the model's metadata, MODEL.modelinfo,
- * properties. Each value remembers who stated it, so that a contradiction names its author. Then the numbers are
+ * properties. Each value records its source, so that messages about contradictions can name it. Then the numbers are
  * worked out once: real = (byte - mean) / std, stored = real / scale + zero_point, both in gain and offset.
  */
 #include "models/contract_build.h"
@@ -22,6 +22,7 @@ typedef struct
   const char *mean_by, *std_by, *ranges_by, *colour_by, *fit_by, *layout_by;
   SlColour colour;
   SlFit fit;
+  gdouble crop_share;
   SlLayout layout;
   gint32 pad_value;
 } Draft;
@@ -61,6 +62,26 @@ read_means (const SlModelSettings *layer, const char *author, Draft *draft, GErr
   return TRUE;
 }
 
+/* A layer that states the fit means its own share. */
+static gboolean
+read_fit (const SlModelSettings *layer, const char *author, Draft *draft, GError **error)
+{
+  if (stated (layer->fit)) {
+    if (!sl_fit_from_name (layer->fit, &draft->fit))
+      return bad_value (error, author, "fit", SL_FIT_NAMES, layer->fit);
+    draft->fit_by = author;
+    draft->crop_share = 1;
+  }
+  if (!stated (layer->crop_share))
+    return TRUE;
+  if (sl_numbers_parse (layer->crop_share, &draft->crop_share, 1) != 1 || draft->crop_share < SL_LEAST_SHARE || draft->crop_share > 1)
+    return bad_value (error, author, "crop-share", "a number 0.01..1, such as 0.875 for 224 of 256 pixels", layer->crop_share);
+  if (draft->fit_by != NULL && draft->fit != SL_FIT_LETTERBOX)
+    return TRUE;
+  return bad_value (error, author, "crop-share", "fit=crop or fit=stretch beside it, since the share is that of the part that they show",
+                    layer->crop_share);
+}
+
 static gboolean
 apply_layer (const SlModelSettings *layer, const char *author, Draft *draft, GError **error)
 {
@@ -71,11 +92,8 @@ apply_layer (const SlModelSettings *layer, const char *author, Draft *draft, GEr
       return bad_value (error, author, "colour", SL_COLOUR_NAMES, layer->colour);
     draft->colour_by = author;
   }
-  if (stated (layer->fit)) {
-    if (!sl_fit_from_name (layer->fit, &draft->fit))
-      return bad_value (error, author, "fit", SL_FIT_NAMES, layer->fit);
-    draft->fit_by = author;
-  }
+  if (!read_fit (layer, author, draft, error))
+    return FALSE;
   if (stated (layer->layout)) {
     if (!sl_layout_from_name (layer->layout, &draft->layout))
       return bad_value (error, author, "layout", SL_LAYOUT_NAMES, layer->layout);
@@ -112,8 +130,9 @@ apply_metadata (const SlModelMetadata *metadata, const SlTensorInfo *output, Dra
     draft->colour = metadata->colour_gray ? SL_COLOUR_GRAY : metadata->colour_bgr ? SL_COLOUR_BGR : SL_COLOUR_RGB;
     draft->colour_by = author;
   }
-  if ((metadata->fit_letterbox || metadata->fit_crop) && !other) {
-    draft->fit = metadata->fit_letterbox ? SL_FIT_LETTERBOX : SL_FIT_CROP;
+  if ((metadata->fit_letterbox || metadata->fit_crop || metadata->crop_share > 0) && !other) {
+    draft->fit = metadata->fit_letterbox ? SL_FIT_LETTERBOX : metadata->fit_crop ? SL_FIT_CROP : SL_FIT_STRETCH;
+    draft->crop_share = metadata->crop_share > 0 && !metadata->fit_letterbox ? metadata->crop_share : 1;
     draft->fit_by = author;
   }
 }
@@ -333,6 +352,7 @@ settle_image (SlContract *contract, const Draft *draft, GError **error)
     return FALSE;
   }
   image->fit = draft->fit_by != NULL ? draft->fit : SL_FIT_STRETCH;
+  image->crop_share = draft->fit_by != NULL ? draft->crop_share : 1;
   image->pad_value = draft->pad_value;
   return settle_colour (input, draft, image, error) && settle_range (input, draft, image, error);
 }
@@ -537,9 +557,12 @@ sl_contract_summary (const SlContract *contract)
     g_autofree char *input = sl_tensor_info_describe (&contract->inputs[i]);
     g_string_append_printf (text, "%s%s", i > 0 ? " + " : "", input);
   }
-  if (image->valid)
-    g_string_append_printf (text, " %s %s %s%s", sl_colour_name (image->colour), sl_layout_name (image->layout), sl_fit_name (image->fit),
-                            image->range_known ? "" : ", range unknown");
+  if (image->valid) {
+    g_string_append_printf (text, " %s %s %s", sl_colour_name (image->colour), sl_layout_name (image->layout), sl_fit_name (image->fit));
+    if (image->crop_share != 1)
+      g_string_append_printf (text, " of the central %g", image->crop_share);
+    g_string_append (text, image->range_known ? "" : ", range unknown");
+  }
   if (contract->skips_input_quantize)
     g_string_append (text, ", already quantised");
   g_string_append_printf (text, ", decoder %s", contract->decoder != NULL ? contract->decoder : "by shape");

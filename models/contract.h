@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Door: other folders may include this header. */
 /*
- * SlContract: what a model wants of its input and means by its output. Read from the model, completed by
- * MODEL.modelinfo beside it, overridden by properties, in that order; then immutable and shared. slinfer
- * offers it upstream in caps, slnormalize obeys it, slpostprocess decodes by it.
+ * SlContract: what a model expects of its input, and the meaning of its outputs. Read from the model, completed by MODEL.modelinfo beside
+ * it, overridden by properties, in that order; then immutable and shared. slinfer offers it upstream in caps, slnormalize follows it,
+ * slpostprocess decodes by it.
  */
 #ifndef SL_MODELS_CONTRACT_H
 #define SL_MODELS_CONTRACT_H
@@ -16,14 +16,14 @@
 #include "models/labels.h"
 #include "models/settings.h"
 
-/** Brightness of letterbox borders where nothing states it: the gray that YOLO models are trained with. */
+/** Default brightness of letterbox borders: the gray that YOLO models are trained with. */
 #define SL_PAD_VALUE 114
 
 /**
  * SlImageContract: how the first input is made from a picture; only when @valid (rank 4 or 3, 1 or 3 channels).
  * @mean, @std: real = (byte - mean) / std, in the tensor's channel order, byte in 0..255
  * @gain, @offset: stored = byte * gain + offset, rounded half to even and clamped for integer types: mean, std
- *   and quantisation in one. A quantised input whose mapping stays within one code of the picture's bytes
+ *   and quantisation in one. A quantised input whose values differ by at most one step from the picture's bytes
  *   (uint8: byte, int8: byte - 128) gets exactly these.
  * @range_known: FALSE for a float input whose mean and std nothing states
  */
@@ -34,7 +34,8 @@ typedef struct
   SlLayout layout;
   SlColour colour;
   SlFit fit;
-  gint32 pad_value; /* 0..255, letterbox borders, before normalisation */
+  gdouble crop_share; /* with stretch and crop: the central share of each side that fills the input, above 0 and at most 1 */
+  gint32 pad_value;   /* 0..255, letterbox borders, before normalisation */
   gboolean range_known;
   gdouble mean[3], std[3];
   gdouble gain[3], offset[3];
@@ -66,7 +67,7 @@ typedef SlModelSettings SlContractOverrides;
 SlContract *sl_contract_ref (SlContract *contract);
 void sl_contract_unref (SlContract *contract);
 
-/** sl_contract_channel_hint: what a message says of an input with a channel more than a picture has; "" for any other. */
+/** sl_contract_channel_hint: a hint for messages about an input with one channel more than a picture; "" for any other. */
 const char *sl_contract_channel_hint (const SlTensorInfo *input);
 /** sl_contract_require_range: FALSE with SL_ERROR_CONTRACT when a float picture input has no known range; the
  *  message names the property and the modelinfo line that would state it. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Makes a contract from the facts that are known about a model. For sl_model_load() and tests; everyone else gets a
- * finished contract from its SlModel.
+ * Makes a contract from the known facts about a model. For sl_model_load() and tests; all other code gets a finished contract from an
+ * SlModel.
  */
 #ifndef SL_MODELS_CONTRACT_BUILD_H
 #define SL_MODELS_CONTRACT_BUILD_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The graph comes from models/tflite/express.h, the bytes from models/tflite/write.h; what is said of the model from its contract. */
+/* The graph comes from models/tflite/express.h, the bytes from models/tflite/write.h, the metadata from the model's contract. */
 #include "models/convert.h"
 
 #include "models/tflite/express.h"

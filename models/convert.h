@@ -9,8 +9,8 @@
 #include "models/model.h"
 
 /**
- * sl_model_express: (transfer full): the model's graph in operators that TensorFlow Lite has, not prepared. No session of @model may have
- *   been made: it may have given back the weights' memory. A picture that the model takes as NCHW is taken as NHWC where that saves the
+ * sl_model_express: (transfer full): the model's graph in operators of TensorFlow Lite, not prepared. No session of @model may exist:
+ * sessions release the memory of the weights. A picture that the model takes as NCHW is taken as NHWC where that saves the
  *   transposition.
  */
 SlGraph *sl_model_express (const SlModel *model, GError **error);

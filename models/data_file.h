@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Door: other folders may include this header. */
 /*
- * Files with a model's weights beside the model's own file, which names them.
+ * Separate files with a model's weights, which the model file names.
  */
 #ifndef SL_MODELS_DATA_FILE_H
 #define SL_MODELS_DATA_FILE_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Door: other folders may include this header. */
 /*
- * Where the model is that is used when none is named: the code finder that is installed with Sightline.
+ * The default model: the code finder that is installed with Sightline.
  */
 #ifndef SL_MODELS_DEFAULT_H
 #define SL_MODELS_DEFAULT_H
@@ -18,7 +18,7 @@
  */
 char *sl_default_model_find (GError **error);
 
-/** Confidences from which objects of the code finder count (docs/codes.md): as its file has it; where it is known that they read; and that they do not. */
+/** Least confidences of the code finder's objects (docs/codes.md): the default; if they were read; and if they were not read. */
 #define SL_FINDER_THRESHOLD 0.6
 #define SL_FINDER_READ_THRESHOLD 0.4
 #define SL_FINDER_UNREAD_THRESHOLD 0.9

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Inputs of a model that are always the same: a number, or a tensor from a file. They become constants of the graph before it is prepared, so
- * that who runs the model gives it the other inputs alone.
+ * Inputs with a constant value: a number, or a tensor from a file. They become constants of the graph before it is prepared, so callers
+ * pass only the other inputs.
  */
 #ifndef SL_MODELS_FIXED_INPUTS_H
 #define SL_MODELS_FIXED_INPUTS_H

@@ -19,15 +19,21 @@
 /* What image processors multiply bytes by when their file says nothing. */
 #define RESCALE (1.0 / 255)
 
+/* ConvNeXt's processor crops pictures below this size, and stretches from there on. */
+#define CONVNEXT_STRETCHES 384
+
+/* @single: one number, which means the shortest edge where a crop follows. */
 typedef struct
 {
   gint32 height, width, shortest;
+  gboolean single;
 } Size;
 
 typedef struct
 {
   gboolean is_processor, is_timm, no_normalize, no_rescale, crops, flips;
-  gdouble rescale;
+  gboolean squashes; /* timm: to the size before the crop without keeping the aspect ratio */
+  gdouble rescale, crop_share;
   guint n_mean, n_std;
   gdouble mean[3], std[3];
   Size size, crop;
@@ -93,6 +99,7 @@ read_size (SlLiteral *c, GString *scratch, Size *size)
       return FALSE;
     size->height = n > 0 ? side_of (values[0]) : 0;
     size->width = n > 1 ? side_of (values[1]) : size->height;
+    size->single = n == 1;
     return TRUE;
   }
   while (!sl_literal_accept (c, '}')) {
@@ -106,6 +113,18 @@ read_size (SlLiteral *c, GString *scratch, Size *size)
       *side = n == 1 ? side_of (values[0]) : 0;
     sl_literal_accept (c, ',');
   }
+  return TRUE;
+}
+
+/* A share, such as crop_pct: nothing for null. */
+static gboolean
+read_share (SlLiteral *c, GString *scratch, gdouble *share)
+{
+  gdouble values[3] = { 0 };
+  guint n = 0;
+  if (!read_numbers (c, scratch, values, &n))
+    return FALSE;
+  *share = n == 1 && values[0] >= SL_LEAST_SHARE && values[0] <= 1 ? values[0] : 0;
   return TRUE;
 }
 
@@ -124,6 +143,8 @@ read_preprocessor_entry (SlLiteral *c, const char *key, GString *scratch, gpoint
     return read_size (c, scratch, &facts->size);
   if (strcmp (key, "crop_size") == 0)
     return read_size (c, scratch, &facts->crop);
+  if (strcmp (key, "crop_pct") == 0)
+    return read_share (c, scratch, &facts->crop_share);
   if (strcmp (key, "rescale_factor") == 0) {
     if (!read_numbers (c, scratch, values, &n))
       return FALSE;
@@ -178,11 +199,14 @@ read_timm_entry (SlLiteral *c, const char *key, GString *scratch, gpointer data)
     return read_numbers (c, scratch, facts->std, &facts->n_std);
   if (strcmp (key, "input_size") == 0)
     return read_input_size (c, scratch, &facts->size);
+  if (strcmp (key, "crop_pct") == 0)
+    return read_share (c, scratch, &facts->crop_share);
   if (strcmp (key, "crop_mode") != 0)
     return sl_literal_skip (c, scratch);
   if (!sl_literal_scalar (c, scratch))
     return FALSE;
   facts->crops = strcmp (scratch->str, "center") == 0;
+  facts->squashes = strcmp (scratch->str, "squash") == 0;
   return TRUE;
 }
 
@@ -214,6 +238,35 @@ read_config_entry (SlLiteral *c, const char *key, GString *scratch, gpointer dat
   return sl_literal_dictionary (c, read_timm_entry, facts);
 }
 
+static gdouble
+share_of (gint32 part, gint32 whole)
+{
+  return part > 0 && part <= whole && part >= SL_LEAST_SHARE * whole ? (gdouble) part / whole : 0;
+}
+
+/* The crop behind a picture that was resized to a size of its own: its share of that size. */
+static void
+apply_crop (const Facts *facts, SlModelMetadata *metadata)
+{
+  const Size *size = &facts->size, *crop = &facts->crop;
+  const gint32 rows = crop->height > 0 ? crop->height : crop->shortest, columns = crop->width > 0 ? crop->width : crop->shortest;
+  const gint32 edge = size->shortest > 0 ? size->shortest : size->single ? size->height : 0;
+  metadata->fit_crop = facts->crops;
+  if (facts->is_timm) {
+    /* A whole number of pixels, rounded down as timm does. */
+    const gdouble share = facts->crops || facts->squashes ? facts->crop_share : 0;
+    metadata->crop_share = share > 0 ? share_of (size->height, (gint32) (size->height / share)) : 0;
+  } else if (rows == 0 && facts->crop_share > 0 && edge > 0) {
+    metadata->fit_crop = edge < CONVNEXT_STRETCHES;
+    metadata->crop_share = metadata->fit_crop ? share_of (edge, (gint32) (edge / facts->crop_share)) : 0;
+  } else if (facts->crops && edge > 0) {
+    metadata->crop_share = share_of (MIN (rows, columns), facts->crop_share > 0 ? (gint32) (edge / facts->crop_share) : edge);
+  } else if (facts->crops && size->height > 0 && rows * size->width == columns * size->height) {
+    metadata->fit_crop = FALSE;
+    metadata->crop_share = share_of (rows, size->height);
+  }
+}
+
 static gboolean
 apply_preprocessor (const char *file, const Facts *facts, SlModelMetadata *metadata, GError **error)
 {
@@ -235,7 +288,7 @@ apply_preprocessor (const char *file, const Facts *facts, SlModelMetadata *metad
   metadata->n_mean = 3;
   metadata->colour_bgr = facts->flips;
   metadata->has_colour |= facts->flips;
-  metadata->fit_crop = facts->crops;
+  apply_crop (facts, metadata);
   return TRUE;
 }
 

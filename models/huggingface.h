@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What Hugging Face's tools write beside a model: preprocessor_config.json (pixel values, size, crop, order of channels) and config.json
+ * Files of Hugging Face's tools beside a model: preprocessor_config.json (pixel values, size, crop, order of channels) and config.json
  * (names of classes). They lie in the model's folder, or above it where exporters put the model into a folder "onnx".
  */
 #ifndef SL_MODELS_HUGGINGFACE_H

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Inputs and outputs of a model as people state them: by name, or by number from 0 on, in the model's order; "#1" is a number
- * whatever names there are.
+ * Inputs and outputs of a model as users state them: by name, or by number from 0 on, in the model's order; "#1" is always a number.
  */
 #ifndef SL_MODELS_IO_NAMES_H
 #define SL_MODELS_IO_NAMES_H

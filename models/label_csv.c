@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Class names from a table: lines of the same number of fields, with ',', ';', tabs, ':' or '=' between, of which one has the number of the class.
- * Which one that is, and which has the name, a first line may say. A list of names with commas in them has no such column and is none.
+ * Which one that is, and which has the name, a first line may say. A list of names with commas in them has no such column and is not a
+ * table.
  */
 #include <string.h>
 
@@ -9,10 +10,12 @@
 
 #define MAX_COLUMNS 64
 
+/* All fields are in one text, since a file may have millions of them. */
 typedef struct
 {
-  GPtrArray *rows;  /* of GPtrArray of char * */
-  GPtrArray *lines; /* of SlLabelLine */
+  GString *text;
+  GArray *fields;   /* guint32: where each begins in @text, row by row */
+  GPtrArray *lines; /* of SlLabelLine, one a row */
   guint columns;
   gboolean header;
   gint number, name; /* columns; -1 = none */
@@ -21,20 +24,21 @@ typedef struct
 static void
 table_clear (Table *table)
 {
-  g_clear_pointer (&table->rows, g_ptr_array_unref);
+  if (table->text != NULL)
+    g_string_free (table->text, TRUE);
+  g_clear_pointer (&table->fields, g_array_unref);
   g_clear_pointer (&table->lines, g_ptr_array_unref);
 }
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Table, table_clear)
 
-/* The fields of @line, without blanks and quotes around them; @field: room for one. A file may have millions of them, so each takes no more memory
- * than its text. */
-static GPtrArray *
-split (const char *line, char separator, GString *field)
+/* Adds the fields of @line, without blanks and quotes around them; how many. @field: room for one. */
+static guint
+split (Table *table, const char *line, char separator, GString *field)
 {
-  GPtrArray *fields = g_ptr_array_new_with_free_func (g_free);
   const char *p = line;
-  for (;;) {
+  for (guint n = 1;; n++) {
+    const guint32 at = (guint32) table->text->len;
     g_string_truncate (field, 0);
     p += strspn (p, " ");
     const gboolean quoted = *p == '"';
@@ -45,9 +49,11 @@ split (const char *line, char separator, GString *field)
     }
     p += strcspn (p, (char[]){ separator, '\0' });
     g_strstrip (field->str);
-    g_ptr_array_add (fields, g_strdup (field->str));
-    if (*p == '\0' || fields->len > MAX_COLUMNS)
-      return fields;
+    g_array_append_val (table->fields, at);
+    g_string_append (table->text, field->str);
+    g_string_append_c (table->text, '\0');
+    if (*p == '\0' || n > MAX_COLUMNS)
+      return n;
     p++;
   }
 }
@@ -55,8 +61,7 @@ split (const char *line, char separator, GString *field)
 static const char *
 cell (const Table *table, guint row, guint column)
 {
-  const GPtrArray *fields = table->rows->pdata[row];
-  return fields->pdata[column];
+  return table->text->str + g_array_index (table->fields, guint32, row * table->columns + column);
 }
 
 /* Whether @column has a number below the limit in each row behind the header, none of them twice; with @dense also none left out. */
@@ -66,13 +71,13 @@ holds_numbers (const Table *table, guint column, gboolean dense)
   g_autoptr (GHashTable) seen = g_hash_table_new (g_direct_hash, g_direct_equal);
   guint64 number = 0, highest = 0;
   const guint first = table->header;
-  for (guint i = first; i < table->rows->len; i++) {
+  for (guint i = first; i < table->lines->len; i++) {
     if (!sl_label_number (cell (table, i, column), &number) || number >= SL_MAX_CLASSES
         || !g_hash_table_add (seen, GUINT_TO_POINTER ((guint) number + 1)))
       return FALSE;
     highest = MAX (highest, number);
   }
-  const guint n = table->rows->len - first;
+  const guint n = table->lines->len - first;
   return n > 0 && (!dense || highest <= n);
 }
 
@@ -80,21 +85,21 @@ holds_numbers (const Table *table, guint column, gboolean dense)
 static gboolean
 split_rows (Table *table, GPtrArray *lines, char separator)
 {
-  table->rows = g_ptr_array_new_with_free_func ((GDestroyNotify) g_ptr_array_unref);
+  table->text = g_string_new (NULL);
+  table->fields = g_array_new (FALSE, FALSE, sizeof (guint32));
   table->lines = g_ptr_array_new ();
   g_autoptr (GString) field = g_string_new (NULL);
   for (guint i = 0; i < lines->len; i++) {
     SlLabelLine *line = lines->pdata[i];
     if (line->text[0] == '\0')
       continue;
-    GPtrArray *fields = split (line->text, separator, field);
-    g_ptr_array_add (table->rows, fields);
+    const guint n = split (table, line->text, separator, field);
     g_ptr_array_add (table->lines, line);
-    table->columns = table->rows->len == 1 ? fields->len : table->columns;
-    if (fields->len != table->columns || fields->len < 2 || fields->len > MAX_COLUMNS)
+    table->columns = table->lines->len == 1 ? n : table->columns;
+    if (n != table->columns || n < 2 || n > MAX_COLUMNS)
       return FALSE;
   }
-  return table->rows->len > 0;
+  return table->lines->len > 0;
 }
 
 static gboolean
@@ -103,7 +108,7 @@ is_header (const Table *table)
   gboolean named = FALSE;
   for (guint c = 0; c < table->columns; c++)
     named = named || sl_label_key_rank (cell (table, 0, c)) > 0;
-  return named && table->rows->len > 1;
+  return named && table->lines->len > 1;
 }
 
 static void
@@ -177,7 +182,7 @@ read (SlLabelList *list, const char *text, GError **error)
                                "a table of %u columns, several of which may be names; expected two columns, or a first line that calls one "
                                "of them name",
                                table.columns);
-  for (guint i = table.header; i < table.rows->len; i++) {
+  for (guint i = table.header; i < table.lines->len; i++) {
     const SlLabelLine *line = table.lines->pdata[i];
     const char *name = cell (&table, i, (guint) table.name);
     if (table.number >= 0 && !sl_label_number (cell (&table, i, (guint) table.number), &number))

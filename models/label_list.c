@@ -131,7 +131,7 @@ sl_label_lines (const char *text)
   GPtrArray *lines = g_ptr_array_new_with_free_func (g_free);
   gboolean commented = FALSE;
   guint number = 0;
-  for (const char *at = text; at != NULL && lines->len <= SL_MAX_CLASSES;) {
+  for (const char *at = text; at != NULL && lines->len <= SL_MAX_CLASSES + 1;) { /* one may be titles */
     const char *end = strchr (at, '\n');
     g_autofree SlLabelLine *line = line_new (at, end != NULL ? (gsize) (end - at) : strlen (at), ++number);
     at = end != NULL ? end + 1 : NULL;

@@ -8,6 +8,9 @@
 #include "models/label_list.h"
 #include "models/literal.h"
 
+/* Memory for the words of a map is taken by so many bytes. */
+#define CHUNK 65536
+
 typedef struct
 {
   SlLabelList *list;
@@ -110,7 +113,8 @@ read_flow (Reading *r, const char *start, GError **error)
 {
   g_autofree char *rest = g_strjoinv ("\n", r->lines + r->at + 1);
   g_autofree char *text = g_strconcat (start, "\n", rest, NULL);
-  g_autoptr (GPtrArray) pairs = g_ptr_array_new_with_free_func (g_free);
+  g_autoptr (GStringChunk) words = g_string_chunk_new (CHUNK);
+  g_autoptr (GPtrArray) pairs = g_ptr_array_new ();
   const gboolean map = text[0] == '{';
   const char closing = map ? '}' : ']';
   const char *p = text + 1;
@@ -125,22 +129,23 @@ read_flow (Reading *r, const char *start, GError **error)
     for (guint i = 0; i < (map ? 2u : 1u); i++) {
       p += strspn (p, " \t\r\n");
       const char *end = scalar_end (p, map ? (i == 0 ? ":,}" : ",}") : ",]");
-      g_ptr_array_add (pairs, scalar_text (p, end));
+      g_autofree char *word = scalar_text (p, end);
+      if (!map && !sl_label_list_append (r->list, word, error))
+        return FALSE;
+      if (map)
+        g_ptr_array_add (pairs, g_string_chunk_insert (words, word));
       p = end + strspn (end, " \t\r");
       if (map && i == 0 && *p++ != ':')
         return unexpected (r, "{0: cat, 1: dog} behind names", error);
     }
+    if (pairs->len > 2 * SL_MAX_CLASSES)
+      return sl_label_list_fail (r->list, error, "names has more than %d classes, the limit", SL_MAX_CLASSES);
     if (*p != ',' && *p != closing && *p != '\n' && *p != '#')
       return unexpected (r, "a list such as [cat, dog] behind names", error);
   }
   if (*p != closing)
     return unexpected (r, map ? "a '}' at the end of names" : "a ']' at the end of names", error);
-  if (map)
-    return sl_label_list_set_pairs (r->list, pairs, r->at + 1, error);
-  for (guint i = 0; i < pairs->len; i++)
-    if (!sl_label_list_append (r->list, pairs->pdata[i], error))
-      return FALSE;
-  return TRUE;
+  return !map || sl_label_list_set_pairs (r->list, pairs, r->at + 1, error);
 }
 
 /* Lines "- cat" or "0: cat" from line r->at on, those of a key that is indented by @indent; -1 = of none. */

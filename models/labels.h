@@ -4,7 +4,7 @@
  * Class names. A labels file is UTF-8 text (or UTF-16 with its mark), one class a line; LF or CRLF; a byte-order mark is skipped. Lines
  * may be numbered ("0  person", "17 cat"): when every non-empty line starts with a number, these are the
  * class indices and gaps get no name. Trailing empty lines and comments (# or //) are dropped. "???" marks an unused index.
- * TensorFlow's label maps (.pbtxt), YAML (data.yaml), tables (CSV) and JSON are told by their text and read as what they are.
+ * TensorFlow's label maps (.pbtxt), YAML (data.yaml), tables (CSV) and JSON are recognised by their content.
  */
 #ifndef SL_MODELS_LABELS_H
 #define SL_MODELS_LABELS_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A cursor over the literals that Python's repr() and JSON share: dictionaries, lists, tuples, strings in either quote, numbers and
- * words. Text of any origin may be read; nothing is read behind its end.
+ * A cursor over the literals that Python's repr() and JSON share: dictionaries, lists, tuples, strings in either quote, numbers and words.
+ * Untrusted text is allowed; nothing is read past its end.
  */
 #ifndef SL_MODELS_LITERAL_H
 #define SL_MODELS_LITERAL_H

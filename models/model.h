@@ -20,10 +20,12 @@ typedef struct _SlModel SlModel;
  * @path: (nullable): the model file; its format is told by its bytes; NULL = the one that comes with Sightline
  * @overrides: (nullable): what properties say about the contract
  *
- * Reads the file into memory of its own, so that it may be overwritten or deleted from then on, and that into a graph, prepares the graph and builds the contract (model metadata, then
+ * Reads the file into memory, so that it may be overwritten or deleted afterwards, converts it to a graph, prepares the graph and builds
+ * the contract (model metadata, then
  * @path.modelinfo or the path with its extension replaced by .modelinfo when one exists, then @overrides).
- * Every message starts with @path. Models of one file, while it does not change and was not written a moment ago, share one graph and
- * its bytes; of one with weights in other files these are read and compared first. A file that is written to while it is read is read again, a few times, and then refused.
+ * Every message starts with @path. Models of one file share one graph and its bytes, unless the file changes or was written just before. If
+ * weights are in other files, these are read and compared first. A file that is written to while it is read is read again, a few times, and
+ * then refused.
  */
 SlModel *sl_model_load (const char *path, const SlContractOverrides *overrides, GError **error);
 /**
@@ -41,7 +43,7 @@ SlModel *sl_model_load (const char *path, const SlContractOverrides *overrides, 
  * @state: (nullable): inputs that get an output of the run before, as sl_state_read() has them; unset, what the key file says, else what names tell
  * @handed_inputs: (nullable): inputs that others hand in, likewise; sessions hold them
  * @any_backend: for callers of sl_model_session_new(): what @backend leaves unset, the key file may say
- * @backend: who runs the model, and how precisely. A runtime of others gets the whole file, so with one @skip_input_quantize counts
+ * @backend: the runtime of the model, and its precision. A runtime of others gets the whole file, so with one @skip_input_quantize counts
  *   for nothing. It also runs models with operators that Sightline lacks
  * @threads: as for sl_model_session_new(); what other runtimes do on the processor
  */
@@ -63,7 +65,7 @@ typedef struct
 SlModelLoadOptions sl_model_load_options (const SlModelSettings *settings);
 /** sl_model_load_with: sl_model_load() with @options. */
 SlModel *sl_model_load_with (const char *path, const SlContractOverrides *overrides, const SlModelLoadOptions *options, GError **error);
-/** sl_model_probe: whether the file @path begins as a model does that could be loaded; no file, and one of another kind, does not. */
+/** sl_model_probe: whether the file @path looks like a model that could be loaded; FALSE for a missing file. */
 gboolean sl_model_probe (const char *path);
 /** sl_model_files: (transfer full): what sl_model_load() of @path would read: the model file, and the key file where there is one;
  *  none when @path is NULL and no model comes with Sightline. */

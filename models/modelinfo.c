@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Reads MODEL.modelinfo. What is malformed on its own is refused here, what contradicts the graph in
- * sl_modelinfo_check(), what contradicts the rest of the contract in contract.c. Messages name file, group and key.
+ * Reads MODEL.modelinfo. Malformed values are refused here, contradictions of the graph in sl_modelinfo_check(), and contradictions of the
+ * rest of the contract in contract.c. Messages name file, group and key.
  */
 #include "models/modelinfo.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * MODEL.modelinfo: the key file beside a model that states what the model does not. GStreamer's convention, which
- * its inference elements read too, and our own keys. A .tflite may also carry one in the zip behind it.
+ * MODEL.modelinfo: the key file beside a model with settings that the model does not state. It has the keys of GStreamer's inference
+ * elements, which read it too, and our own. A .tflite may also carry one in the zip behind it.
  *
  *   [modelinfo]
  *   version=1.0                    required; or 1.1

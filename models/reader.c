@@ -199,6 +199,7 @@ sl_model_metadata_forget_input (SlModelMetadata *metadata)
 {
   metadata->n_mean = 0;
   metadata->has_colour = metadata->fit_letterbox = metadata->fit_crop = FALSE;
+  metadata->crop_share = 0;
   g_clear_pointer (&metadata->range_hint, g_free);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Door: other folders may include this header. */
 /*
- * Model formats: bytes -> graph and what the file says about itself. One file and one table row a format.
+ * Model formats: bytes -> graph and metadata. Each format is a file and a table row.
  */
 #ifndef SL_MODELS_READER_H
 #define SL_MODELS_READER_H
@@ -13,13 +13,14 @@
 #include "models/modelinfo.h"
 
 /**
- * SlModelMetadata: what a model file says beside its graph; zero where it says nothing.
+ * SlModelMetadata: a model file's information beside its graph; zero = not stated.
  * @n_mean: 0 = not stated, 1 or 3 values in @mean and @std (real = (byte - mean) / std)
  * @decoder: (nullable): decoder implied by the file (last op, task)
  * @params: (nullable): that decoder's parameters
  * @has_colour: whether the order of channels is stated: gray, BGR, or else RGB
  * @of_detector: @n_mean and @fit_letterbox hold for detectors and segmenters: an output that is a vector is a classifier's, of which they say nothing
  * @fit_letterbox: the model was trained on letterboxed pictures (Ultralytics); it wins over @fit_crop
+ * @crop_share: with @fit_crop, else with stretch: the central share of each side that fills the input; 0 = not stated
  * @range_hint: (nullable): which mean and std the model was probably trained with; proposed in a message where nothing states them
  * @info: (nullable): a description file inside the model file
  * @data_files: (nullable): files beside the model's whose bytes are in the graph (models/data_file.h)
@@ -33,6 +34,7 @@ typedef struct
   gdouble mean[3], std[3];
   gboolean has_colour, colour_gray, colour_bgr;
   gboolean fit_letterbox, fit_crop, of_detector;
+  gdouble crop_share;
   char *decoder;
   GHashTable *params;
   SlLabels *labels;

@@ -107,6 +107,17 @@ static const SlSetting table[] = {
     .help = "Overrides the model: how a frame is fitted into its input",
     .option_help = "How frames fill the input: " SL_FIT_NAMES,
     .value_name = "FIT" },
+  { .name = "crop-share",
+    .nick = "Crop share",
+    .kind = SL_SETTING_TEXT,
+    .group = SL_SETTINGS_CONTRACT,
+    .doors = EVERYWHERE,
+    .offset = AT (crop_share),
+    .help =
+      "Overrides the model, with fit=crop or fit=stretch: the central share of each side that fills the input, 0.01..1, such as 0.875 "
+      "where pictures are resized to 256 and 224 of that are cropped; unset = what the model says, else 1",
+    .option_help = "With fit crop or stretch: the central share of each side, such as 0.875 (default: the model's, else 1)",
+    .value_name = "SHARE" },
   { .name = "pad-value",
     .nick = "Pad value",
     .kind = SL_SETTING_NUMBER,

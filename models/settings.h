@@ -20,7 +20,7 @@
  */
 typedef struct
 {
-  const char *model, *labels, *threads, *mean, *std, *colour, *fit, *layout, *pad_value, *decoder;
+  const char *model, *labels, *threads, *mean, *std, *colour, *fit, *crop_share, *layout, *pad_value, *decoder;
   const char *input_shape, *fixed_inputs, *state, *tensor_limit, *work_limit;
   const char *backend, *provider, *provider_options, *delegate, *fallback, *precision;
 } SlModelSettings;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Pairs of inputs and outputs: as they are stated, and as names tell them. Places among inputs change when others become constants or are held,
- * so tensors stand for them.
+ * Pairs of inputs and outputs: stated ones, and those found by names. Positions of inputs change when others become constants or are held,
+ * so pairs refer to tensors.
  */
 #include "models/state.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Door: other folders may include this header. */
 /*
- * Inputs of a model that nobody gives with each frame: state, which an output of one run is for the next, and inputs that others hand in now and then.
- * Sessions hold them (sl_graph_hold_input()), so that who runs the model sees the other inputs and outputs alone.
+ * Inputs that callers do not pass with each frame: state, which is an output of the previous run, and inputs from other branches. Sessions
+ * hold them (sl_graph_hold_input()), so callers see only the other inputs and outputs.
  */
 #ifndef SL_MODELS_STATE_H
 #define SL_MODELS_STATE_H
@@ -11,7 +11,7 @@
 
 #include "core/graph/graph.h"
 
-/** What is stated for a model that carries nothing. */
+/** The value of `state` for a model without state. */
 #define SL_STATE_NONE "none"
 
 /**

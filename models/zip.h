@@ -11,7 +11,7 @@
 /** Most members looked at, and most bytes a packed one may have when unpacked. */
 #define SL_ZIP_MAX_MEMBERS 16384
 #define SL_ZIP_MAX_MEMBER_BYTES ((gsize) 16 << 20)
-/** A packed member may have this many bytes, and four times the file's: a small file shall not take much memory. */
+/** A packed member may have this many bytes plus four times the file's, so that a small file does not take much memory. */
 #define SL_ZIP_SMALL_BYTES ((gsize) 16384)
 
 typedef struct _SlZip SlZip;

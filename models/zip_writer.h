@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Writes small zip archives, stored or deflated: what lies behind a .tflite file, and the archives of tests. */
+/* Writes small zip archives, stored or deflated: the archive at the end of a .tflite file, and the archives of tests. */
 #ifndef SL_MODELS_ZIP_WRITER_H
 #define SL_MODELS_ZIP_WRITER_H
 

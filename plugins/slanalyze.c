@@ -3,7 +3,7 @@
  * slanalyze: what tracked objects do in zones and at lines, over time; it writes an SlAnalysisMeta on each frame and posts its events as
  * messages. Pixels are neither read nor copied. What counts is analyze/'s; here are frames, clocks and messages.
  *
- * A frame nobody looked at changes nothing, and carries what was true before.
+ * A frame without inference changes nothing, and carries what was true before.
  */
 #include "plugins/elements.h"
 
@@ -81,22 +81,23 @@ static const SlProperty properties[] = {
     "Zones and lines, points in 0..1 of the frame: \"[zone door] points=0.1,0.2 0.5,0.2 0.5,0.9; classes=person; [line way] points=0,0.5 "
     "1,0.5\"; more keys: anchor, dwell-after, left-behind-after, empty-after. Description files have groups instead",
     SL_PROPERTY_STRING, AT (regions) },
-  { "anchor", "Anchor", "The point of an object's box that counts as its place, where a region does not say", SL_PROPERTY_CHOICE,
+  { "anchor", "Anchor", "The point of an object's box that is its position, for regions without an anchor", SL_PROPERTY_CHOICE,
     AT (settings.anchor), 0, 0, SL_ANCHOR_BOTTOM, anchor_get_type },
-  { "margin", "Margin", "How far beyond an edge an object must be to count as there, in parts of the frame's shorter side",
+  { "margin", "Margin", "How far beyond an edge an object must be to have crossed it, as a fraction of the frame's shorter side",
     SL_PROPERTY_DOUBLE, AT (settings.margin), 0, 0.5, 0.02 },
-  { "confirm", "Confirm", "How often in a row an object must be seen beyond an edge", SL_PROPERTY_INT, AT (settings.confirm), 1, 1000, 2 },
-  { "patience", "Patience", "Seconds that an object may be unseen before it counts as gone", SL_PROPERTY_DOUBLE, AT (settings.patience), 0,
-    3600, 2 },
+  { "confirm", "Confirm", "Consecutive sightings beyond an edge until an object has crossed it", SL_PROPERTY_INT, AT (settings.confirm), 1,
+    1000, 2 },
+  { "patience", "Patience", "Seconds after which a missing object has left", SL_PROPERTY_DOUBLE, AT (settings.patience), 0, 3600, 2 },
   { "relink", "Relink",
-    "Seconds after which a lost object goes on under another id, if a new object of its class and size has appeared where it was; -1 = never",
+    "Seconds in which a lost object may continue under another id, if a new object of its class and size appears at its "
+    "position; -1 = never",
     SL_PROPERTY_DOUBLE, AT (settings.relink), -1, 60, 0.5 },
-  { "still", "Still", "How far a thing that is left behind may move, in sizes of its box", SL_PROPERTY_DOUBLE, AT (settings.still), 0, 10,
-    0.25 },
-  { "interval", "Interval", "Seconds of an interval of which mean and peak occupancy are told; 0 = none", SL_PROPERTY_DOUBLE,
-    AT (settings.interval), 0, 86400, 60 },
-  { "heat-map", "Heat map", "Columns of a map of where objects are, for how long; 0 = no map", SL_PROPERTY_INT, AT (settings.heat_columns),
-    0, SL_HEAT_MOST, 0 },
+  { "still", "Still", "How far an object that was left behind may move, in sizes of its box", SL_PROPERTY_DOUBLE, AT (settings.still), 0,
+    10, 0.25 },
+  { "interval", "Interval", "Seconds of an interval for mean and peak occupancy; 0 = none", SL_PROPERTY_DOUBLE, AT (settings.interval), 0,
+    86400, 60 },
+  { "heat-map", "Heat map", "Columns of the heat map of positions and times of objects; 0 = no map", SL_PROPERTY_INT,
+    AT (settings.heat_columns), 0, SL_HEAT_MOST, 0 },
   { "heat-half-life", "Half-life of heat", "Seconds after which half of the heat map has faded; 0 = it stays", SL_PROPERTY_DOUBLE,
     AT (settings.heat_half_life), 0, 1e9, 0 },
   { "post-messages", "Post messages",
@@ -397,7 +398,10 @@ sl_analyze_class_init (SlAnalyzeClass *klass)
     object_class, PROP_COUNTS,
     g_param_spec_boxed (
       "counts", "Counts",
-      "What is counted now: a structure with since (int64, microseconds since 1970, 0 before the first frame), whose list regions has a structure zone or line for each region, with name (string), "
+      "Current counts: a structure with since (int64, microseconds since 1970, 0 before the first frame) and the list "
+      "regions. It has a structure zone or line for each region, with name (string), inside (uint), entered, left (uint64, "
+      "for a line the crossings to its right and to its left), longest, mean-dwell, empty (double, seconds) and the list "
+      "classes of structures class with label, inside, entered, left"
       "inside (uint), entered, left (uint64, of a line those who crossed it to its right and to its left), longest, mean-dwell, "
       "empty (double, seconds) and the list classes of structures class with label, inside, entered, left",
       GST_TYPE_STRUCTURE, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
@@ -405,15 +409,15 @@ sl_analyze_class_init (SlAnalyzeClass *klass)
     object_class, PROP_KEPT,
     g_param_spec_string (
       "kept", "Kept",
-      "What is known, as text: counts, times and objects, now or when the element stopped last. Set before the start, counts "
-      "go on from there, of regions of the same kind and name",
+      "The state as text: counts, times and objects, now or when the element stopped last. If set before the start, counts of "
+      "regions of the same kind and name continue from it",
       NULL, G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS));
   gst_element_class_add_static_pad_template (element_class, &sink_template);
   gst_element_class_add_static_pad_template (element_class, &src_template);
   sl_element_class_describe (
     element_class, "Sightline analytics", "Filter/Analyzer/Video",
-    "Counts tracked objects in zones and across lines: who entered and left, how long they stay, how many there are over time, where. "
-    "Results ride on the frames, for sloverlay and slpublish, and events are posted as messages.",
+    "Counts tracked objects in zones and across lines: entries, exits, crossings, dwell times, occupancy, heat map. Results "
+    "are metas on the frames, for sloverlay and slpublish, and events are posted as messages.",
     "gst-launch-1.0 v4l2src ! slpredict model=ssd.tflite threshold=0.1 ! sltrack ! slanalyze regions=\"[line way] points=0,0.5 1,0.5\" ! "
     "sloverlay ! videoconvert ! autovideosink",
     "analytics.md");

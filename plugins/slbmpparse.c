@@ -161,7 +161,7 @@ sl_bmp_parse_class_init (SlBmpParseClass *klass)
   gst_element_class_add_static_pad_template (element_class, &src_template);
   sl_element_class_describe (
     element_class, "BMP parser", "Codec/Parser/Image",
-    "Cuts a stream of bytes into whole BMP pictures, as decoders want them; decodebin uses it by itself.",
+    "Splits a stream of bytes into complete BMP pictures for decoders; decodebin uses it automatically.",
     "gst-launch-1.0 filesrc location=picture.bmp ! slbmpparse ! avdec_bmp ! videoconvert ! slpredict model=ssd.tflite ! "
     "text/x-raw ! fdsink",
     "architecture.md");

@@ -55,51 +55,56 @@ static GstStaticPadTemplate encoded_template =
 
 static const SlProperty properties[] = {
   { "uri", "URI",
-    "Where the camera is; required: v4l2:///dev/video0, rtsp://USER:PASSWORD@HOST:PORT/PATH, rtsps://, http:// or https:// (MJPEG), "
-    "file:///PATH, libcamera://NAME, pipewire://NODE, csi://0, test://?pattern=ball. Reads back without the password",
+    "Address of the camera; required: v4l2:///dev/video0, rtsp://USER:PASSWORD@HOST:PORT/PATH, rtsps://, http:// or "
+    "https:// (MJPEG), file:///PATH, libcamera://NAME, pipewire://NODE, csi://0, test://?pattern=ball. Reads back without "
+    "the password",
     SL_PROPERTY_STRING, AT (uri) },
   { "user", "User name", "User name for the camera; overrides the one in the URI", SL_PROPERTY_STRING, AT (user) },
   { "password", "Password", "Password for the camera; overrides the one in the URI. Never shown: reads back as unset", SL_PROPERTY_STRING,
     AT (password) },
   { "password-file", "Password file",
-    "File whose one line is the password for the camera, read at each start; in place of password and the one in the URI",
-    SL_PROPERTY_STRING, AT (password_file) },
+    "File with the camera's password in one line, read at each start; replaces password and the one in the URI", SL_PROPERTY_STRING,
+    AT (password_file) },
   { "width", "Width",
-    "Pixels a row wanted of cameras that offer several sizes (v4l2://, libcamera://, csi://, pipewire://, test://); 0 = what the model downstream wants, 1280 without one",
+    "Width for cameras that offer several sizes (v4l2://, libcamera://, csi://, pipewire://, test://); 0 = the input width "
+    "of the downstream model, 1280 without one",
     SL_PROPERTY_INT, AT (width), 0, MAX_SIZE, 0 },
   { "height", "Height",
-    "Rows wanted of cameras that offer several sizes (v4l2://, libcamera://, csi://, pipewire://, test://); 0 = what the model downstream wants, 720 without one",
+    "Height for cameras that offer several sizes (v4l2://, libcamera://, csi://, pipewire://, test://); 0 = the input "
+    "height of the downstream model, 720 without one",
     SL_PROPERTY_INT, AT (height), 0, MAX_SIZE, 0 },
-  { "framerate", "Frame rate", "Frames a second wanted, at least (v4l2://), or exactly; 0 = 25 for v4l2://, else what comes",
+  { "framerate", "Frame rate", "Frames a second: the minimum (v4l2://) or the exact rate; 0 = 25 for v4l2://, else the camera's rate",
     SL_PROPERTY_DOUBLE, AT (framerate), 0, 1000, 0 },
   { "latency", "Latency", "rtsp://: how long to wait for late or reordered packets, ms", SL_PROPERTY_INT, AT (latency), 0, 60000, 100 },
   { "drop-on-latency", "Drop on latency",
-    "rtsp://: drop the oldest packets beyond latency before they are decoded; each time no frame comes up to the next key frame",
+    "rtsp://: drop packets that are later than latency, before decoding; each time there is no frame until the next key frame",
     SL_PROPERTY_BOOL, AT (drop_on_latency), 0, 1, FALSE },
-  { "protocols", "Protocols", "rtsp://: how packets travel", SL_PROPERTY_CHOICE, AT (protocols), 0, 0, SL_CAMERA_TCP,
+  { "protocols", "Protocols", "rtsp://: transport protocols of the packets", SL_PROPERTY_CHOICE, AT (protocols), 0, 0, SL_CAMERA_TCP,
     sl_camera_protocols_get_type },
   { "tls-verify", "Verify TLS",
-    "rtsps:// and https://: refuse certificates that no authority signed; false for a camera that signed its own", SL_PROPERTY_BOOL,
-    AT (tls_verify), 0, 1, TRUE },
-  { "loop", "Loop", "file://: begin again at the end, timestamps go on", SL_PROPERTY_BOOL, AT (loop), 0, 1, FALSE },
+    "rtsps:// and https://: refuse certificates that no authority signed; false for a camera with a self-signed certificate",
+    SL_PROPERTY_BOOL, AT (tls_verify), 0, 1, TRUE },
+  { "loop", "Loop", "file://: restart at the end of the file; timestamps continue", SL_PROPERTY_BOOL, AT (loop), 0, 1, FALSE },
   { "realtime", "Real time",
-    "file://: at the file's own speed, dropping frames that come too late, as a camera would; false = as fast as they are taken, none dropped",
+    "file://: play at the file's own speed and drop late frames, like a camera; false = as fast as downstream accepts "
+    "frames, without drops",
     SL_PROPERTY_BOOL, AT (realtime), 0, 1, FALSE },
-  { "connect-timeout", "Connect timeout", "ms from the beginning of an attempt to its first frame; 0 = no limit", SL_PROPERTY_INT,
+  { "connect-timeout", "Connect timeout", "ms from the start of a connection attempt to its first frame; 0 = no limit", SL_PROPERTY_INT,
     AT (connect_timeout), 0, MAX_MS, 15000 },
-  { "stall-timeout", "Stall timeout", "ms without a frame after which the camera counts as gone though connected; 0 = never",
-    SL_PROPERTY_INT, AT (stall_timeout), 0, MAX_MS, 5000 },
-  { "reconnect-min", "Shortest delay", "ms before the second attempt; doubled for each further one; up to a quarter is taken off by chance",
-    SL_PROPERTY_INT, AT (reconnect_min), 10, MAX_MS, 500 },
-  { "reconnect-max", "Longest delay", "ms between attempts at most; at once after a wrong password", SL_PROPERTY_INT, AT (reconnect_max),
-    10, MAX_MS, 10000 },
-  { "max-attempts", "Attempts", "Give up with an error after so many attempts in a row; 0 = never", SL_PROPERTY_INT, AT (max_attempts), 0,
-    G_MAXINT, 0 },
+  { "stall-timeout", "Stall timeout", "ms without a frame after which a connected camera counts as lost; 0 = never", SL_PROPERTY_INT,
+    AT (stall_timeout), 0, MAX_MS, 5000 },
+  { "reconnect-min", "Shortest delay",
+    "Delay before the second attempt in ms; doubled for each further one; a random part of up to a quarter is subtracted", SL_PROPERTY_INT,
+    AT (reconnect_min), 10, MAX_MS, 500 },
+  { "reconnect-max", "Longest delay", "Longest delay between attempts in ms; used at once after a wrong password", SL_PROPERTY_INT,
+    AT (reconnect_max), 10, MAX_MS, 10000 },
+  { "max-attempts", "Attempts", "Give up with an error after so many failed attempts in a row; 0 = never", SL_PROPERTY_INT,
+    AT (max_attempts), 0, G_MAXINT, 0 },
   { "max-part-bytes", "Largest part",
-    "http://, rtsp://: bytes of one picture as the camera sends it (a part of an MJPEG stream, the packets of a frame); more is an error, and "
-    "slcamera connects again",
+    "http://, rtsp://: most bytes of one encoded picture (a part of an MJPEG stream, the packets of a frame); more is an "
+    "error, and slcamera reconnects",
     SL_PROPERTY_INT, AT (max_part_bytes), 1024, 1 << 30, 32 << 20 },
-  { "max-pixels", "Largest picture", "Width times height of a picture; more is an error, told before memory is taken for it",
+  { "max-pixels", "Largest picture", "Most pixels of a picture, width times height; more is an error before memory is allocated",
     SL_PROPERTY_INT, AT (max_pixels), 1, (gdouble) MAX_SIZE *MAX_SIZE, 64 << 20 },
 };
 
@@ -325,21 +330,22 @@ sl_camera_class_init (SlCameraClass *klass)
                                                         G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
   g_object_class_install_property (object_class, PROP_AGE,
                                    g_param_spec_int64 ("last-frame-age", "Age of the last frame",
-                                                       "ms since the last frame came, -1 before the first: how stale predictions are", -1,
-                                                       G_MAXINT64, -1, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
+                                                       "ms since the last frame, -1 before the first", -1, G_MAXINT64, -1,
+                                                       G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
   g_object_class_install_property (
     object_class, PROP_DAMAGED,
     g_param_spec_uint64 (
       "damaged", "Damaged frames",
-      "Frames since the start that were left out: they came before the first key frame, lacked data, or followed one that "
-      "does up to the next key frame",
+      "Frames since the start that were left out: before the first key frame, with missing data, or after such a frame up to "
+      "the next key frame",
       0, G_MAXUINT64, 0, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
   gst_element_class_add_static_pad_template (element_class, &src_template);
   gst_element_class_add_static_pad_template (element_class, &encoded_template);
   sl_element_class_describe (
     element_class, "Camera", "Source/Video",
-    "Frames of the camera at uri (v4l2://, libcamera://, pipewire://, csi://, rtsp://, http:// MJPEG, file://, test://), the newest always first; connects "
-    "again for ever when it goes away or stops talking, and posts 'slcamera' messages about it. Its pad 'encoded' has what the camera encoded.",
+    "Outputs frames of the camera at uri (v4l2://, libcamera://, pipewire://, csi://, rtsp://, http:// MJPEG, file://, "
+    "test://), always the newest one. Reconnects when the camera goes away or sends nothing, and posts 'slcamera' messages "
+    "about it. Its pad 'encoded' has the encoded stream of the camera.",
     "gst-launch-1.0 slcamera uri=rtsp://camera/stream ! slpredict model=ssd.tflite ! application/x-json ! fdsink", "cameras.md");
 }
 

@@ -98,35 +98,35 @@ corrupted_get_type (void)
 #define AT(member) G_STRUCT_OFFSET (SlNormalize, settings.member)
 
 static const SlProperty properties[] = {
-  { "width", "Width", "Width of the tensor in pixels; 0 = what the model wants, the frame's when nothing says", SL_PROPERTY_INT, AT (width),
-    0, SL_MAX_SIDE, 0 },
-  { "height", "Height", "Height of the tensor in pixels; 0 = what the model wants, the frame's when nothing says", SL_PROPERTY_INT,
-    AT (height), 0, SL_MAX_SIDE, 0 },
-  { "type", "Element type",
-    "Element type of the tensor; auto = what the model wants, uint8 when nothing says, float32 when mean or std is set", SL_PROPERTY_CHOICE,
-    AT (type), 0, 0, SL_CHOICE_AUTO, sl_type_choice_get_type },
-  { "colour", "Colour", "Channels and their order; auto = what the model wants, RGB when nothing says (GRAY for GRAY8 frames)",
-    SL_PROPERTY_CHOICE, AT (colour), 0, 0, SL_CHOICE_AUTO, sl_colour_choice_get_type },
-  { "layout", "Layout", "Order of the dimensions; auto = what the model wants, NHWC when nothing says", SL_PROPERTY_CHOICE, AT (layout), 0,
-    0, SL_CHOICE_AUTO, sl_layout_choice_get_type },
-  { "fit", "Fit", "How the frame is fitted into the tensor; results are mapped back accordingly", SL_PROPERTY_CHOICE, AT (fit), 0, 0,
+  { "width", "Width", "Width of the tensor in pixels; 0 = the model's, or the frame's without a model", SL_PROPERTY_INT, AT (width), 0,
+    SL_MAX_SIDE, 0 },
+  { "height", "Height", "Height of the tensor in pixels; 0 = the model's, or the frame's without a model", SL_PROPERTY_INT, AT (height), 0,
+    SL_MAX_SIDE, 0 },
+  { "type", "Element type", "Element type of the tensor; auto = the model's; without a model uint8, or float32 if mean or std is set",
+    SL_PROPERTY_CHOICE, AT (type), 0, 0, SL_CHOICE_AUTO, sl_type_choice_get_type },
+  { "colour", "Colour", "Channels and their order; auto = those of the model, RGB without one (GRAY for GRAY8 frames)", SL_PROPERTY_CHOICE,
+    AT (colour), 0, 0, SL_CHOICE_AUTO, sl_colour_choice_get_type },
+  { "layout", "Layout", "Order of the dimensions; auto = the model's, NHWC without a model", SL_PROPERTY_CHOICE, AT (layout), 0, 0,
+    SL_CHOICE_AUTO, sl_layout_choice_get_type },
+  { "fit", "Fit", "How the frame is fitted into the tensor; results are mapped back to the frame", SL_PROPERTY_CHOICE, AT (fit), 0, 0,
     SL_CHOICE_AUTO, sl_fit_choice_get_type },
-  { "filter", "Filter", "How pixels are made when the size changes", SL_PROPERTY_CHOICE, AT (filter), 0, 0, SL_FILTER_AUTO,
+  { "filter", "Filter", "Interpolation filter when the size changes", SL_PROPERTY_CHOICE, AT (filter), 0, 0, SL_FILTER_AUTO,
     sl_filter_get_type },
   { "video-direction", "Video direction",
-    "How frames are turned before they are fitted; auto = as their image-orientation tag says; custom is refused. Results are "
-    "mapped back to the frame as it came",
+    "Orientation of frames before they are fitted; auto = by the image-orientation tag; custom is refused. Results are "
+    "mapped back to the original frame",
     SL_PROPERTY_CHOICE, AT (direction), 0, 0, GST_VIDEO_ORIENTATION_AUTO, gst_video_orientation_method_get_type },
-  { "crop-x", "Crop x", "Left edge of the part of the frame that is used, in pixels of the frame as it came", SL_PROPERTY_INT, AT (crop.x),
-    0, SL_MAX_SIDE - 1, 0 },
-  { "crop-y", "Crop y", "Top edge of the part of the frame that is used", SL_PROPERTY_INT, AT (crop.y), 0, SL_MAX_SIDE - 1, 0 },
-  { "crop-width", "Crop width", "Width of the part of the frame that is used; 0 = up to the right edge", SL_PROPERTY_INT, AT (crop.width),
-    0, SL_MAX_SIDE, 0 },
-  { "crop-height", "Crop height", "Height of the part of the frame that is used; 0 = down to the bottom edge", SL_PROPERTY_INT,
-    AT (crop.height), 0, SL_MAX_SIDE, 0 },
+  { "crop-x", "Crop x", "Left edge of the used part of the frame, in pixels of the original frame", SL_PROPERTY_INT, AT (crop.x), 0,
+    SL_MAX_SIDE - 1, 0 },
+  { "crop-y", "Crop y", "Top edge of the used part of the frame, in pixels of the original frame", SL_PROPERTY_INT, AT (crop.y), 0,
+    SL_MAX_SIDE - 1, 0 },
+  { "crop-width", "Crop width", "Width of the used part of the frame; 0 = to the right edge", SL_PROPERTY_INT, AT (crop.width), 0,
+    SL_MAX_SIDE, 0 },
+  { "crop-height", "Crop height", "Height of the used part of the frame; 0 = to the bottom edge", SL_PROPERTY_INT, AT (crop.height), 0,
+    SL_MAX_SIDE, 0 },
   { "threads", "Threads",
-    "CPU threads that fill the tensor; 0 = the processors there are, at most 4; more than 1 pays for large tensors only", SL_PROPERTY_INT,
-    AT (threads), 0, SL_MAX_THREADS, 1 },
+    "CPU threads that compute the tensor; 0 = the number of processors, at most 4; more than 1 helps for large tensors only",
+    SL_PROPERTY_INT, AT (threads), 0, SL_MAX_THREADS, 1 },
   { "mean", "Mean",
     "For float types: value = (byte - mean) / std, byte in 0..255; one number or one a channel of the tensor, such as "
     "mean=127.5 or mean=123.7,116.3,103.5; unset = what the model states, else 0 when std is set",
@@ -135,40 +135,46 @@ static const SlProperty properties[] = {
     "For float types: value = (byte - mean) / std; one number above 0 or one a channel, such as std=127.5; unset = what "
     "the model states, else 1 when mean is set",
     SL_PROPERTY_STRING, AT (std) },
-  { "pad-value", "Pad value", "Brightness of letterbox borders, 0..255; -1 = what the model wants, 114 when nothing says", SL_PROPERTY_INT,
+  { "pad-value", "Pad value", "Brightness of letterbox borders, 0..255; -1 = the model's value, 114 without one", SL_PROPERTY_INT,
     AT (pad_value), -1, 255, -1 },
   { "inference-interval", "Inference interval",
-    "Every how many frames one becomes a tensor, the first one first; those in between pass slinfer and slpostprocess as they are",
+    "Run the model on every Nth frame, beginning with the first; the other frames pass slinfer and slpostprocess unchanged",
     SL_PROPERTY_INT, G_STRUCT_OFFSET (SlNormalize, interval), 1, G_MAXINT, 1, NULL, TRUE },
   { "objects", "Objects",
-    "Make a tensor of each region of interest on the frame (found by a model or anything else upstream) in place of one of the whole "
-    "frame; slpostprocess puts what the model says of a region under that region",
+    "Make a tensor of each region of interest on the frame (from any upstream element) instead of one of the whole frame; "
+    "slpostprocess adds the results of a region to that region",
     SL_PROPERTY_BOOL, G_STRUCT_OFFSET (SlNormalize, parts.objects), 0, 0, FALSE },
   { "object-class", "Object classes",
-    "Where regions of interest are looked at: labels of those that are, separated by commas, such as face,person; unset = all",
+    "With regions of interest as input: the labels of these regions, separated by ',', such as face,person; unset = all",
     SL_PROPERTY_STRING, G_STRUCT_OFFSET (SlNormalize, parts.object_class) },
   { "object-alignment", "Object alignment",
-    "Where regions of interest are looked at: how each is turned upright by its keypoints and how much around it is looked at: face, hand or "
+    "With regions of interest as input: how each is rotated upright by its keypoints, and the size of the square around it: "
+    "face, hand or person, as MediaPipe's landmark models expect the objects of its detectors; or box; or a direction from "
+    "one keypoint to another, such as from=right_eye,to=left_eye,angle=0,scale=1.5. angle is the direction after the "
+    "rotation, 90 = up; scale is the ratio of the square's side to the longer side of the region; shift-x and shift-y move "
+    "the square"
     "person, as MediaPipe's landmark models want what its detectors find, or box, or a direction from one keypoint to another such as "
     "from=right_eye,to=left_eye,angle=0,scale=1.5; angle is what the direction becomes, 90 = up; scale is the side of the square looked at by the "
     "longer side of the box; shift-x and shift-y move it by the box's sides; unset = the box as it is",
     SL_PROPERTY_STRING, G_STRUCT_OFFSET (SlNormalize, parts.object_alignment) },
   { "follow-landmarks", "Follow landmarks",
-    "With object-alignment, and a model that gives MediaPipe's landmarks: look where landmarks were in the frame before, too, whether or not "
-    "objects were found in this one, so that the detector may have a long inference-interval; an object is followed until the model says that "
-    "there is none",
+    "With object-alignment and a model with MediaPipe's landmarks: also use the positions of landmarks in the previous "
+    "frame, even if the detector found no object in this one, so that the detector may have a long inference-interval; an "
+    "object is followed until the model's confidence falls below threshold",
     SL_PROPERTY_BOOL, G_STRUCT_OFFSET (SlNormalize, parts.follows), 0, 0, FALSE },
   { "max-objects", "Most objects",
-    "Where regions of interest are looked at: most of one frame, in the order in which they were found; tensors of all of them are in memory "
-    "at once",
+    "With regions of interest as input: most regions of a frame, in the order of detection; tensors of all of them are in "
+    "memory at once",
     SL_PROPERTY_INT, G_STRUCT_OFFSET (SlNormalize, parts.max_objects), 1, SL_MAX_RESULTS, 16, NULL, TRUE },
   { "tiles", "Tiles",
-    "Make a tensor of each of COLUMNSxROWS overlapping tiles of the frame, and one of the whole, such as tiles=2x2, for objects that are small "
-    "on the frame; slpostprocess merges what the model finds. 2x2 takes five times the model's time; unset = the whole frame alone",
+    "Make a tensor of each of COLUMNSxROWS overlapping tiles of the frame, and one of the whole frame, such as tiles=2x2, "
+    "to find small objects; slpostprocess merges the results. 2x2 takes five times the model's time; unset = the whole "
+    "frame alone",
     SL_PROPERTY_STRING, G_STRUCT_OFFSET (SlNormalize, parts.tiles) },
   { "corrupted", "Corrupted frames",
-    "What becomes of damaged frames: those that their decoder flags as corrupted (GST_BUFFER_FLAG_CORRUPTED), such as gray ones before the first key "
-    "frame of a stream, and those that a decoder upstream makes between a gap in its data and the next key frame",
+    "What to do with damaged frames: frames that their decoder flags as corrupted (GST_BUFFER_FLAG_CORRUPTED), such as gray "
+    "ones before the first key frame of a stream, and frames between a gap in an upstream decoder's data and the next key "
+    "frame",
     SL_PROPERTY_CHOICE, G_STRUCT_OFFSET (SlNormalize, corrupted), 0, 0, CORRUPTED_DROP, corrupted_get_type },
 };
 
@@ -203,7 +209,7 @@ convert (SlNormalize *self, GstBuffer *in, GstBuffer *out)
   return GST_FLOW_ERROR;
 }
 
-/* @frame rides on @out. It came in now, or when the meta that slpredict or an earlier model left on it says. */
+/* @frame is attached to @out. It came in now, or when the meta that slpredict or an earlier model left on it says. */
 static SlFrameMeta *
 attach_frame (SlNormalize *self, GstBuffer *out, GstBuffer *frame, SlFrameContent content, gint64 started)
 {
@@ -742,9 +748,9 @@ sl_normalize_class_init (SlNormalizeClass *klass)
   gst_element_class_add_static_pad_template (element_class, &src_template);
   sl_element_class_describe (
     element_class, "Sightline normalizer", "Filter/Converter/Video/Tensor",
-    "Turns video frames into the tensor that the model in the slinfer after it wants (size, element type, colour order, "
-    "value range); properties are only needed for other elements downstream, and must not contradict the model. The frame "
-    "travels with the tensor.",
+    "Converts video frames to the input tensor of the model in the downstream slinfer (size, element type, colour order, "
+    "value range). Properties are only needed for other downstream elements, and must not contradict the model. The tensor "
+    "carries a reference to its frame.",
     "gst-launch-1.0 filesrc location=picture.jpg ! decodebin ! slnormalize ! slinfer model=ssd.tflite ! slpostprocess ! "
     "application/x-json ! fdsink",
     "slpredict.md");

@@ -94,24 +94,24 @@ static GstStaticPadTemplate src_template =
 #define AT(member) G_STRUCT_OFFSET (SlPostprocess, settings.member)
 
 static const SlProperty properties[] = {
-  { "threshold", "Threshold",
-    "Lowest confidence reported, 0..1; -1 = the decoder's own: 0.5 for most objects, 0 for labels of the whole picture", SL_PROPERTY_DOUBLE,
-    AT (threshold), -1, 1, -1, NULL, TRUE },
+  { "threshold", "Threshold", "Least confidence, 0..1; -1 = the decoder's default: 0.5 for most objects, 0 for labels of the whole picture",
+    SL_PROPERTY_DOUBLE, AT (threshold), -1, 1, -1, NULL, TRUE },
   { "iou-threshold", "Overlap threshold",
-    "Overlap (intersection over union) above which the less confident of two boxes goes, 0..1; 0 = the decoder's own", SL_PROPERTY_DOUBLE,
-    AT (iou_threshold), 0, 1, 0, NULL, TRUE },
-  { "max-results", "Most objects", "Most objects reported for a frame, best first", SL_PROPERTY_INT, AT (max_results), 1, SL_MAX_RESULTS,
-    100, NULL, TRUE },
-  { "top-k", "Most labels", "Most labels of the whole picture reported for a frame, best first; text output shows the best one",
-    SL_PROPERTY_INT, AT (top_k), 1, SL_MAX_RESULTS, 1, NULL, TRUE },
+    "Overlap (intersection over union) above which the less confident of two boxes is removed, 0..1; 0 = the decoder's default",
+    SL_PROPERTY_DOUBLE, AT (iou_threshold), 0, 1, 0, NULL, TRUE },
+  { "max-results", "Most objects", "Most objects of a frame, best first", SL_PROPERTY_INT, AT (max_results), 1, SL_MAX_RESULTS, 100, NULL,
+    TRUE },
+  { "top-k", "Most labels", "Most labels of the whole picture for a frame, best first; text output shows the best one", SL_PROPERTY_INT,
+    AT (top_k), 1, SL_MAX_RESULTS, 1, NULL, TRUE },
   { "decoder", "Decoder",
     "What the tensors mean: labels, ssd, yolo, pose, ... with parameters, such as yolo,preset=v5; unset = what the model says, else told by "
     "their shapes",
     SL_PROPERTY_STRING, AT (decoder) },
-  { "labels", "Labels", "Path of a text file with one class name a line; unset = the model's; classes without a name get their number",
+  { "labels", "Labels",
+    "Path of a labels file, such as text with a class name in each line; unset = the model's; classes without a name get "
+    "their number",
     SL_PROPERTY_STRING, AT (labels) },
-  { "classes", "Classes",
-    "Classes that are reported, with ',' between, such as person,car, or with ! those that are not, such as !dog; unset = all",
+  { "classes", "Classes", "Reported classes, separated by ',', such as person,car, or with ! excluded classes, such as !dog; unset = all",
     SL_PROPERTY_STRING, AT (classes), 0, 0, 0, NULL, TRUE },
   { "source", "Source", "Text for \"source\" of JSON output, such as the name of the file or camera; unset = null", SL_PROPERTY_STRING,
     AT (source), 0, 0, 0, NULL, TRUE },
@@ -119,8 +119,9 @@ static const SlProperty properties[] = {
     "Post an element message \"prediction\" for each frame, with the fields frame and timestamp (uint64) and json (string)",
     SL_PROPERTY_BOOL, AT (post_messages), 0, 0, FALSE, NULL, TRUE },
   { "track", "Track",
-    "Give objects ids that stay with them from frame to frame, in every output. Boxes below threshold, down to 0.1, are then reported "
-    "where they continue an object; sltrack does the same on video with more to choose. Objects inside objects are not followed",
+    "Track objects: each has the same id from frame to frame, in every output. Boxes below threshold, down to 0.1, are then "
+    "reported if they continue an object. sltrack does the same on video with more settings. Objects inside objects are not "
+    "tracked",
     SL_PROPERTY_BOOL, AT (track), 0, 0, FALSE, NULL, TRUE },
   { "next-id", "Next id", SL_TRACKING_NEXT_ID_HELP, SL_PROPERTY_INT, AT (next_id), 1, G_MAXINT, 1 },
 };
@@ -754,9 +755,9 @@ sl_postprocess_class_init (SlPostprocessClass *klass)
   gst_element_class_add_static_pad_template (element_class, &src_template);
   sl_element_class_describe (
     element_class, "Sightline postprocessor", "Filter/Analyzer/Converter/Tensor",
-    "Decodes a model's output tensors and maps the results to pixels of the original frame. What is linked after it decides "
-    "the output: video/x-raw is the original frame with GstVideoRegionOfInterestMeta on it (or the picture that the model "
-    "made), text/x-raw one line an object (label confidence x y w h) or the best label, application/x-json one line a "
+    "Decodes a model's output tensors and maps the results to pixels of the original frame. The caps downstream choose the "
+    "output: video/x-raw is the original frame with GstVideoRegionOfInterestMeta (or the picture that the model made), "
+    "text/x-raw a line for each object (label confidence x y w h) or the best label, application/x-json a line for each "
     "frame.",
     "gst-launch-1.0 filesrc location=picture.jpg ! decodebin ! slnormalize ! slinfer model=ssd.tflite ! slpostprocess "
     "threshold=0.6 ! application/x-json ! fdsink",

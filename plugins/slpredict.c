@@ -565,26 +565,35 @@ install_properties (GObjectClass *object_class, GstElementClass *const children[
     object_class, PROP_REGION,
     g_param_spec_string (
       "inference-region", "Inference region",
-      "What the model looks at: full-frame; roi-list = each region of interest on the frame, found by an slpredict before "
-      "this one or by anything else; or a rectangle X,Y,WIDTH,HEIGHT in pixels of the frame, such as 0,120,640,360. "
-      "Results are always in pixels of the whole frame",
+      "Input of the model: full-frame; roi-list = each region of interest on the frame, from an upstream slpredict or any "
+      "other element; or a rectangle X,Y,WIDTH,HEIGHT in pixels of the frame, such as 0,120,640,360. Results are always in "
+      "pixels of the whole frame",
       "full-frame", G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_READY));
   g_object_class_install_property (object_class, PROP_DROP,
-                                   g_param_spec_enum ("drop", "Drop frames", "When frames that wait for the model give way to newer ones",
+                                   g_param_spec_enum ("drop", "Drop frames", "When newer frames replace frames that wait for the model",
                                                       drop_get_type (), DROP_AUTO,
                                                       G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_PLAYING));
   g_object_class_install_property (
     object_class, PROP_READ,
     g_param_spec_boolean (
       "read", "Read codes",
-      "Read what the codes say that the model finds, by slread, which is inside as \"read\"; frames come out then, and no lines. "
+      "Read the text of the codes that the model finds, with an internal slread called \"read\"; the output is then frames, "
+      "not lines. With track=true each code is read once. If neither model nor threshold is set and post-messages is off, "
+      "codes that were read pass from a confidence of 0.4 on, large unread ones from 0.9 on (linear 0.7, stacked 0.75), "
+      "others from 0.6 on. The signal predictions and slpublish have the texts, messages of post-messages do not"
+      "not lines. With track=true each code is read once. If neither model nor threshold is set and post-messages is off, "
+      "codes that were read pass from a confidence of 0.4 on, large unread ones from 0.9 on (linear 0.7, stacked 0.75), "
+      "others from 0.6 on. The signal predictions and slpublish have the texts, messages of post-messages do not"
+      "not lines. With track=true each code is read once. If neither model nor threshold is set and post-messages is off, "
+      "codes that were read pass from a confidence of 0.4 on, large unread ones from 0.9 on (linear and stacked 0.7 and "
+      "0.75), others from 0.6 on, instead of 0.6 for all"
       "With track=true each code is read once. Of what the code finder finds, where neither model nor threshold is stated and post-messages is "
       "off, codes then count from 0.4 on where they read, and where a reader here could read them and does not from 0.9 on (qr, matrix), 0.75 (stacked) or 0.7 (linear). The signal and slpublish tell what was read; messages of post-messages do not",
       FALSE, G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_READY));
   g_object_class_install_property (
     object_class, PROP_DROPPED,
     g_param_spec_uint64 ("dropped", "Dropped frames",
-                         "Frames since the start that gave way to newer ones before the model saw them; a QoS message tells of each time",
+                         "Frames since the start that newer ones replaced before the model ran on them; a QoS message reports each of them",
                          0, G_MAXUINT64, 0, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
   g_object_class_install_property (object_class, PROP_DAMAGED,
                                    g_param_spec_uint64 ("damaged", "Damaged frames", "Frames since the start that corrupted=drop left out",
@@ -641,7 +650,10 @@ sl_predict_class_init (SlPredictClass *klass)
     g_type_class_unref (children[i]);
   sl_element_class_describe (
     element_class, "Sightline predictor", "Filter/Analyzer/Video",
-    "Runs a model on video frames. What is linked after it decides what comes out: video/x-raw is the frame with the "
+    "Runs a model on video frames. The caps downstream choose the output: video/x-raw is the frame with its predictions as "
+    "metas, text/x-raw a line for each object or the best label, application/x-json a line for each frame. On live sources "
+    "the model gets the newest frame and never falls behind; on files it gets every frame. A second slpredict with "
+    "object-class=LABEL runs its model on each such object."
     "predictions on it as metas, text/x-raw one line an object or the best label, application/x-json one line a frame. On "
     "live sources the newest frame counts and the model never falls behind; of files every frame is looked at. A second "
     "slpredict with object-class=LABEL runs its model on each such object that the first one found. The signal "

@@ -86,40 +86,43 @@ static const SlProperty properties[] = {
     "{source} in a topic stand for names. Reads back without the password",
     SL_PROPERTY_STRING, AT (location) },
   { "source", "Source",
-    "What {source} in a topic stands for, such as the camera's name; unset = \"unnamed\". Of video also \"source\" of its lines; unset = null",
+    "Value of {source} in a topic, such as the camera's name; unset = \"unnamed\". For video also \"source\" of the lines; "
+    "unset = null",
     SL_PROPERTY_STRING, AT (source) },
-  { "format", "Format", "Video: what a line is. Lines that come as application/x-json or text/x-raw go out as they are", SL_PROPERTY_CHOICE,
-    AT (format), 0, 0, SL_LINE_JSON, sl_line_format_get_type },
-  { "classes", "Classes",
-    "Video: classes that lines are about, such as person,car, or with ! those that they are not about, such as !dog; unset = all",
+  { "format", "Format", "Video: format of lines. Input lines of application/x-json or text/x-raw are published unchanged",
+    SL_PROPERTY_CHOICE, AT (format), 0, 0, SL_LINE_JSON, sl_line_format_get_type },
+  { "classes", "Classes", "Video: classes in the lines, such as person,car, or with ! excluded classes, such as !dog; unset = all",
     SL_PROPERTY_STRING, AT (classes) },
-  { "max-queue-bytes", "Queue", "Bytes of lines kept while they cannot be sent; beyond it the oldest are lost and counted in \"dropped\"",
+  { "max-queue-bytes", "Queue", "Most bytes of lines that wait to be sent; beyond it the oldest are lost and counted in \"dropped\"",
     SL_PROPERTY_INT, AT (queue_bytes), 1024, G_MAXINT, 1 << 20 },
   { "retry-min", "First retry",
-    "Milliseconds until the first attempt after a lost connection; doubled after each; up to a quarter is taken off by chance",
+    "Milliseconds until the first attempt after a lost connection; doubled after each; a random part of up to a quarter is "
+    "subtracted",
     SL_PROPERTY_INT, AT (retry_min), 10, DAY * 1000, 500 },
   { "retry-max", "Longest retry", "Most milliseconds between two attempts", SL_PROPERTY_INT, AT (retry_max), 10, DAY * 1000, 30000 },
-  { "drain-timeout", "Drain", "Milliseconds that the end of the stream waits for lines that could not be sent yet", SL_PROPERTY_INT,
-    AT (drain_ms), 0, 60000, 2000 },
+  { "drain-timeout", "Drain", "Milliseconds that EOS waits for lines that could not be sent yet", SL_PROPERTY_INT, AT (drain_ms), 0, 60000,
+    2000 },
   { "max-file-size", "File size", "Files: bytes after which the file is renamed to FILE.1 and a new one begins; 0 = never", SL_PROPERTY_INT,
     AT (file_bytes), 0, G_MAXINT, 0 },
   { "max-file-age", "File age", "Files: seconds after which the file is renamed to FILE.1 and a new one begins; 0 = never", SL_PROPERTY_INT,
     AT (file_seconds), 0, 366 * DAY, 0 },
-  { "keep-files", "Files kept", "Files: renamed files that are kept, FILE.1 the newest", SL_PROPERTY_INT, AT (keep_files), 0, 1000, 5 },
+  { "keep-files", "Files kept", "Files: number of rotated files that are kept, FILE.1 is the newest", SL_PROPERTY_INT, AT (keep_files), 0,
+    1000, 5 },
   { "file-mode", "File mode", "Files: permissions of files that are made, in octal, 0600 to 0666; unset = 0640", SL_PROPERTY_STRING,
     AT (file_mode) },
   { "qos", "Quality of service", "MQTT: 0 = at most once, 1 = at least once, 2 = exactly once (with a client-id)", SL_PROPERTY_INT,
     AT (qos), 0, 2, 1 },
-  { "retain", "Retain", "MQTT: the broker keeps the last line for whoever subscribes later", SL_PROPERTY_BOOL, AT (retain) },
+  { "retain", "Retain", "MQTT: the broker keeps the last line for later subscribers", SL_PROPERTY_BOOL, AT (retain) },
   { "keep-alive", "Keep alive", "MQTT: seconds after which a silent connection is tested", SL_PROPERTY_INT, AT (keep_alive), 5, 3600, 30 },
   { "client-id", "Client id",
-    "MQTT, Kafka: name of this client. MQTT: its own on its broker; set, the broker remembers what it confirmed across reconnections; unset = a random one",
+    "MQTT, Kafka: name of this client. MQTT: unique at the broker; if set, the broker keeps the session across "
+    "reconnections; unset = a random one",
     SL_PROPERTY_STRING, AT (client_id) },
-  { "username", "User name", "MQTT, Kafka: user name, in place of the location's", SL_PROPERTY_STRING, AT (username) },
-  { "password", "Password", "MQTT, Kafka: password, in place of the location's. Never shown: reads back as unset", SL_PROPERTY_STRING,
+  { "username", "User name", "MQTT, Kafka: user name; replaces the location's", SL_PROPERTY_STRING, AT (username) },
+  { "password", "Password", "MQTT, Kafka: password; replaces the location's. Never shown: reads back as unset", SL_PROPERTY_STRING,
     AT (password) },
   { "password-file", "Password file",
-    "MQTT, Kafka: file whose one line is the password, read at each start, in place of password and the location's", SL_PROPERTY_STRING,
+    "MQTT, Kafka: file with the password in one line, read at each start; replaces password and the location's", SL_PROPERTY_STRING,
     AT (password_file) },
   { "ca-file", "Certificate authorities",
     "mqtts://, kafkas://: PEM file of the authorities that sign the broker's certificate; unset = the system's", SL_PROPERTY_STRING,
@@ -130,25 +133,26 @@ static const SlProperty properties[] = {
     "MQTT: topic of the retained words online and offline (also the last will); unset = TOPIC/available; \"\" = none", SL_PROPERTY_STRING,
     AT (availability) },
   { "counts", "Counts",
-    "MQTT, JSON lines: also the number of objects of each label, retained, to TOPIC/LABEL whenever it changes; and those in zones and across lines, "
-    "to TOPIC/zones/NAME, TOPIC/lines/NAME/in and out",
+    "MQTT, JSON lines: also publish the number of objects of each label, retained, to TOPIC/LABEL when it changes; and "
+    "counts of zones and lines to TOPIC/zones/NAME, TOPIC/lines/NAME/in and out",
     SL_PROPERTY_BOOL, AT (counts) },
   { "discovery-prefix", "Discovery prefix",
-    "MQTT, JSON lines: announce the camera to Home Assistant under this prefix, usually \"homeassistant\", and obey its switch and its "
-    "threshold; unset = do not",
+    "MQTT, JSON lines: announce the camera to Home Assistant under this prefix, usually \"homeassistant\", and accept its "
+    "switch and its threshold; unset = off",
     SL_PROPERTY_STRING, AT (discovery) },
-  { "interval", "Interval", "Least seconds between two lines; one with an event goes out at once; 0 = a line for each frame",
+  { "interval", "Interval", "Least seconds between two lines; a line with an event is sent at once; 0 = a line for each frame",
     SL_PROPERTY_DOUBLE, AT (interval), 0, DAY, 0 },
   { "on-change", "On change",
-    "JSON lines: only those whose counts of labels, in zones or at lines differ from the last one's that went out, and those with events",
+    "JSON lines: publish only lines whose counts of labels, zones or lines differ from those of the last published one, and "
+    "lines with events",
     SL_PROPERTY_BOOL, AT (on_change) },
   { "picture-interval", "Picture interval",
-    "MQTT, video: least seconds between two pictures with what is found drawn, as JPEG to TOPIC/picture, retained; 0 = none",
+    "MQTT, video: least seconds between two pictures with drawn predictions, as JPEG to TOPIC/picture, retained; 0 = none",
     SL_PROPERTY_DOUBLE, AT (picture_interval), 0, DAY, 0 },
-  { "enabled", "Enabled", "Whether anything is published; false = frames pass unheard, and none counts as lost", SL_PROPERTY_BOOL,
+  { "enabled", "Enabled", "Whether lines are published; false = nothing is published, and no line counts as lost", SL_PROPERTY_BOOL,
     AT (enabled), 0, 0, TRUE, NULL, TRUE },
-  { "kept", "Kept", "What the broker's switch said last, ON or OFF; set before the start, it goes before enabled; unset = nothing",
-    SL_PROPERTY_STRING, AT (kept) },
+  { "kept", "Kept", "Last state of the broker's switch, ON or OFF; if set before the start, it overrides enabled", SL_PROPERTY_STRING,
+    AT (kept) },
   { "message-key", "Message key",
     "Kafka: key of each message; messages of one key stay in order, in one partition. {host}, {element} and {source} stand for names; unset = "
     "{source}, or {host}/{element} where source is unset",
@@ -667,10 +671,10 @@ install_counts (GObjectClass *klass)
   const GParamFlags flags = G_PARAM_READABLE | G_PARAM_STATIC_STRINGS;
   g_object_class_install_property (
     klass, PROP_PUBLISHED,
-    g_param_spec_uint64 ("published", "Published", "Lines that are out since the last start", 0, G_MAXUINT64, 0, flags));
+    g_param_spec_uint64 ("published", "Published", "Published lines since the last start", 0, G_MAXUINT64, 0, flags));
   g_object_class_install_property (klass, PROP_DROPPED,
                                    g_param_spec_uint64 ("dropped", "Dropped",
-                                                        "Lines lost since the last start because the queue was full or the end came first",
+                                                        "Lines lost since the last start, because the queue was full or the stream ended",
                                                         0, G_MAXUINT64, 0, flags));
   g_object_class_install_property (klass, PROP_CONNECTED,
                                    g_param_spec_boolean ("connected", "Connected", "Whether lines can be sent right now", FALSE, flags));
@@ -699,8 +703,8 @@ sl_publish_class_init (SlPublishClass *klass)
   gst_element_class_add_static_pad_template (element_class, &sink_template);
   sl_element_class_describe (
     element_class, "Prediction publisher", "Sink/Network",
-    "Writes predictions (JSON or text, a line a frame) to a file with rotation, standard output, a UNIX or TCP socket, an "
-    "MQTT broker or Kafka. Video frames with predictions on them become such lines; their pixels are not read.",
+    "Writes predictions (JSON or text, a line for each frame) to a file with rotation, standard output, a UNIX or TCP "
+    "socket, an MQTT broker or Kafka. It makes such lines from video frames with predictions, too; pixels are not read.",
     "gst-launch-1.0 v4l2src ! slpredict model=ssd.tflite ! application/x-json ! slpublish "
     "location=mqtt://localhost/sightline/door",
     "publishing.md");

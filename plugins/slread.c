@@ -78,35 +78,34 @@ static GstStaticPadTemplate src_template = GST_STATIC_PAD_TEMPLATE ("src", GST_P
 
 static const SlProperty properties[] = {
   { "classes", "Classes",
-    "Classes that are read, such as qr,linear, or with ! those that are not; unset = all: those of the code finder as what they are, others as "
-    "any code",
+    "Classes that are read, such as qr,linear, or with ! excluded classes; unset = all: objects of the code finder by their "
+    "label, others as codes of any kind",
     SL_PROPERTY_STRING, AT (classes), 0, 0, 0, NULL, TRUE },
   { "reader", "Reader",
-    "Library that reads: zbar or zxing, which is a process of its own; unset = those that are there, each where it is the better one. Followed "
-    "where the element starts",
+    "Library that reads: zbar, or zxing, which runs in a separate process; unset = both if available, each first for the "
+    "codes that it reads better. Takes effect when the element starts",
     SL_PROPERTY_STRING, AT (reader_name), 0, 0, 0, NULL, FALSE },
   { "time-limit", "Time limit",
-    "Most milliseconds that a frame waits for its codes; what is not read by then is tried on the next one, first", SL_PROPERTY_INT,
+    "Most milliseconds that a frame waits for its codes; objects that were not tried by then come first in the next frame", SL_PROPERTY_INT,
     AT (time_limit), 1, 600000, 100, NULL, TRUE },
-  { "max-tries", "Tries before patience",
-    "Frames after which an object with an id that does not read is tried rarely, every retry-interval; it stays where it is",
+  { "max-tries", "Tries before patience", "After so many frames, a tracked object that was not read is tried only every retry-interval",
     SL_PROPERTY_INT, AT (max_tries), 1, 100000, 10, NULL, TRUE },
   { "retry-interval", "Interval of further tries",
-    "Frames from one try to the next after max-tries, and after one that took most of time-limit and was not done; 0 = no more tries",
+    "Frames between tries after max-tries, and after a try that used most of time-limit without a result; 0 = no more tries",
     SL_PROPERTY_INT, AT (retry_interval), 0, 1000000, 30, NULL, TRUE },
   { "reread-interval", "Interval of readings",
-    "Frames after which an object with an id that was read is read again, for screens whose code changes; 0 = never: it is read once",
-    SL_PROPERTY_INT, AT (reread_interval), 0, 1000000, 0, NULL, TRUE },
+    "Frames after which a tracked object is read again, for screens whose code changes; 0 = never", SL_PROPERTY_INT, AT (reread_interval),
+    0, 1000000, 0, NULL, TRUE },
   { "unread-weight", "Weight of what does not read",
-    "What the confidence of an object with an id is multiplied by that is a code of a kind that can be read and did not read in max-tries "
-    "frames, 0..1; 1 = it stays as it is",
+    "Factor for the confidence of a tracked object that is large enough to read and was not read in max-tries frames, 0..1; "
+    "1 = unchanged",
     SL_PROPERTY_DOUBLE, AT (unread_weight), 0, 1, 0.8, NULL, TRUE },
   { "unread-threshold", "Threshold of what does not read",
-    "Confidence from which an object called qr or matrix counts that a reader here could read and did not, though it has 64 pixels on its shorter "
-    "side; stacked from 0.15 less, linear of 128 pixels on its longer side from 0.2 less. One that reads, or did, counts from any, and what is "
-    "smaller, was not tried or cannot be read from 0.6. A pattern that repeats itself and does not read, as calibration boards do, never counts as qr "
-    "or matrix. Others are left out. 0 = all count; slpredict sets it to 0.9 where it reads, neither model "
-    "nor threshold is stated and post-messages is off",
+    "Least confidence of a large qr or matrix object (64 pixels or more on its shorter side) that was not read; for stacked "
+    "0.15 less, for linear objects (128 pixels on the longer side) 0.2 less. Objects that were read always pass. Objects "
+    "that are smaller, were not tried, or are of a kind that no reader here supports pass from 0.6 on. Repeating patterns "
+    "that were not read, such as calibration boards, are never qr or matrix. Others are left out. 0 = all pass; slpredict "
+    "sets it to 0.9 if it reads codes and neither model nor threshold is set and post-messages is off",
     SL_PROPERTY_DOUBLE, AT (unread_threshold), 0, 1, 0, NULL, TRUE },
 };
 
@@ -527,8 +526,9 @@ sl_read_class_init (SlReadClass *klass)
   gst_element_class_add_static_pad_template (element_class, &src_template);
   sl_element_class_describe (
     element_class, "Sightline code reader", "Filter/Analyzer/Video",
-    "Reads the codes that a model found, each cut from the frame, turned upright and enlarged: QR and linear codes with ZBar or zxing-cpp, "
-    "Data Matrix, Aztec and PDF417 with the latter. What a code says goes onto its object: text, bytes, symbology and corners. An object that is tracked is read once.",
+    "Reads the codes that a model found; each is cut from the frame, turned upright and enlarged. ZBar or zxing-cpp reads "
+    "QR and linear codes, zxing-cpp also Data Matrix, Aztec and PDF417. Text, bytes, symbology and corners are added to the "
+    "object. A tracked object is read once.",
     "gst-launch-1.0 v4l2src ! slpredict track=true ! slread ! sloverlay ! videoconvert ! autovideosink", "codes.md");
   klass->transform_ip = sl_read_transform_ip;
   klass->prepare_output_buffer = sl_read_prepare_output_buffer;

@@ -104,35 +104,36 @@ static GstStaticPadTemplate encoded_template = GST_STATIC_PAD_TEMPLATE (
 
 static const SlProperty properties[] = {
   { "location", "Location", "Folder that clips are written into; it must exist", SL_PROPERTY_STRING, AT (location) },
-  { "source", "Source", "What names of files begin with, such as the camera's name; unset = the element's name", SL_PROPERTY_STRING,
-    AT (source) },
+  { "source", "Source", "Prefix of file names, such as the camera's name; unset = the element's name", SL_PROPERTY_STRING, AT (source) },
   { "on", "On",
-    "Events that clips are about, with \",\" between: entered, left, in, out, dwell, left-behind, empty (of slanalyze), object (a new object of sltrack, "
-    "or any without it); unset = all of slanalyze's; \"\" = none, only the signal record",
+    "Events that start clips, separated by \",\": entered, left, in, out, dwell, left-behind, empty (of slanalyze), object "
+    "(a new object of sltrack; without a tracker every object); unset = all of slanalyze's; \"\" = none, only the signal "
+    "record",
     SL_PROPERTY_STRING, AT (on) },
-  { "classes", "Classes", "Classes of objects that count, such as person,car, or with ! those that do not, such as !dog; unset = all",
+  { "classes", "Classes", "Classes of objects that count, such as person,car, or with ! excluded classes, such as !dog; unset = all",
     SL_PROPERTY_STRING, AT (classes) },
-  { "pre-roll", "Pre-roll", "Seconds before the event that a clip begins with, at the key frame before", SL_PROPERTY_DOUBLE, AT (pre_roll),
+  { "pre-roll", "Pre-roll", "Seconds before the event at which a clip begins, from the key frame before", SL_PROPERTY_DOUBLE, AT (pre_roll),
     0, 600, 5 },
-  { "post-roll", "Post-roll", "Seconds that a clip goes on after the last event", SL_PROPERTY_DOUBLE, AT (post_roll), 0, 3600, 5 },
+  { "post-roll", "Post-roll", "Seconds that a clip continues after the last event", SL_PROPERTY_DOUBLE, AT (post_roll), 0, 3600, 5 },
   { "max-length", "Longest clip", "Seconds after which the next clip begins, at a key frame; 0 = never", SL_PROPERTY_DOUBLE,
     AT (max_length), 0, DAY, 300 },
   { "ring-size", "Ring", "Megabytes of encoded frames that are kept for pre-roll", SL_PROPERTY_DOUBLE, AT (ring_size), 0.001, 4000, 32 },
-  { "max-framerate", "Frame rate", "Frames a second that are encoded, where nothing comes to encoded; 0 = all", SL_PROPERTY_DOUBLE,
+  { "max-framerate", "Frame rate", "Most frames a second to encode if the pad encoded gets no frames; 0 = all", SL_PROPERTY_DOUBLE,
     AT (max_framerate), 0, 1000, 10 },
-  { "max-width", "Width", "Pixels that frames encoded here, and pictures, are wide at most", SL_PROPERTY_INT, AT (max_width), 16, 16384,
-    1280 },
+  { "max-width", "Width", "Largest width in pixels of frames that slrecord encodes, and of pictures", SL_PROPERTY_INT, AT (max_width), 16,
+    16384, 1280 },
   { "encoder", "Encoder",
-    "Element that encodes, where nothing comes to encoded: x264enc, openh264enc, vp8enc or jpegenc; unset = the first of them that is "
-    "installed",
+    "Encoder element if the pad encoded gets no frames: x264enc, openh264enc, vp8enc or jpegenc; unset = the first one that "
+    "is installed",
     SL_PROPERTY_STRING, AT (encoder) },
   { "keep", "Keep", "Days that clips are kept; 0 = for ever", SL_PROPERTY_DOUBLE, AT (keep), 0, 36500, 0 },
   { "max-size", "Size of all",
-    "Megabytes of all clips of this source; beyond it the oldest are deleted, and one that alone is larger is cut; 0 = any",
+    "Most megabytes of all clips of this source; beyond it the oldest are deleted, and a single clip of that size is cut; 0 "
+    "= no limit",
     SL_PROPERTY_DOUBLE, AT (max_size), 0, 1e9, 0 },
   { "min-free", "Free space",
-    "Megabytes of the file system that stay free: the oldest clips of this source are deleted, or, where that would not do, nothing is recorded "
-    "until there is room again; 0 = whatever there is",
+    "Megabytes of the file system that stay free: the oldest clips of this source are deleted, or, if that is not enough, "
+    "nothing is recorded until there is room; 0 = no limit",
     SL_PROPERTY_DOUBLE, AT (min_free), 0, 1e9, 200 },
 };
 
@@ -709,8 +710,8 @@ sl_record_class_init (SlRecordClass *klass)
     object_class, PROP_STATS,
     g_param_spec_boxed (
       "stats", "Counts",
-      "A structure with clips (that are whole), bytes (of their videos), dropped (frames that were not encoded or not written) and "
-      "failed (clips of which nothing is left), all uint64",
+      "A structure with clips (complete ones), bytes (of their videos), dropped (frames that were not encoded or not written) "
+      "and failed (clips that could not be saved), all uint64",
       GST_TYPE_STRUCTURE, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
   g_signal_new_class_handler ("record", G_TYPE_FROM_CLASS (klass), G_SIGNAL_RUN_LAST | G_SIGNAL_ACTION, G_CALLBACK (ask), NULL, NULL, NULL,
                               G_TYPE_NONE, 1, G_TYPE_STRING);
@@ -719,8 +720,8 @@ sl_record_class_init (SlRecordClass *klass)
   gst_element_class_add_static_pad_template (klass, &encoded_template);
   sl_element_class_describe (
     klass, "Sightline recorder", "Filter/Recorder/Video",
-    "Writes a clip around each event of slanalyze, each new object, or when asked to: what the camera encoded, or frames encoded here, with what came "
-    "before, a picture of the moment and its predictions. Frames pass through untouched.",
+    "Writes a clip around each event of slanalyze, around each new object, or on request: the camera's encoded stream, or "
+    "frames that it encodes itself, with a pre-roll, a picture of the event and its predictions. Frames pass unchanged.",
     "gst-launch-1.0 v4l2src ! slpredict model=ssd.tflite threshold=0.1 ! sltrack ! slanalyze regions=\"[line way] points=0,0.5 1,0.5\" ! "
     "slrecord location=clips ! fakesink",
     "recording.md");

@@ -23,10 +23,9 @@
 #include "plugins/meta/frame_meta.h"
 #include "plugins/base/password.h"
 #include "plugins/base/properties.h"
-#include "plugins/remote/caps.h"
 #include "plugins/remote/figures.h"
 #include "plugins/remote/local.h"
-#include "plugins/remote/result.h"
+#include "plugins/remote/source_pad.h"
 #include "plugins/base/report.h"
 #include "plugins/tensor/buffer_pool.h"
 #include "plugins/tensor/caps.h"
@@ -82,9 +81,9 @@ static const SlProperty properties[] = {
     "The broker, the workers' prefix and the model's name: mqtt[s]://[user[:password]@]host[:port]/PREFIX/MODEL, such as "
     "mqtts://door@broker/models/ssd. Reads back without the password",
     SL_PROPERTY_STRING, AT (location) },
-  { "username", "User name", "User name, in place of the location's", SL_PROPERTY_STRING, AT (username) },
-  { "password", "Password", "Password, in place of the location's. Never shown: reads back as unset", SL_PROPERTY_STRING, AT (password) },
-  { "password-file", "Password file", "File whose one line is the password, read at each start, in place of password and the location's",
+  { "username", "User name", "User name; replaces the location's", SL_PROPERTY_STRING, AT (username) },
+  { "password", "Password", "Password; replaces the location's. Never shown: reads back as unset", SL_PROPERTY_STRING, AT (password) },
+  { "password-file", "Password file", "File with the password in one line, read at each start; replaces password and the location's",
     SL_PROPERTY_STRING, AT (password_file) },
   { "ca-file", "Certificate authorities", "PEM file of the authorities that sign the broker's certificate; unset = the system's",
     SL_PROPERTY_STRING, AT (ca_file) },
@@ -94,18 +93,19 @@ static const SlProperty properties[] = {
     "Path of the same model's file, for frames that no worker computes; loaded when it is first needed; unset = such frames pass without "
     "predictions",
     SL_PROPERTY_STRING, AT (fallback) },
-  { "window", "Window", "Frames on their way to workers at most", SL_PROPERTY_INT, AT (window), 1, 1024, 4 },
+  { "window", "Window", "Most frames in flight to workers", SL_PROPERTY_INT, AT (window), 1, 1024, 4 },
   { "deadline", "Deadline",
-    "Milliseconds until a frame without an answer is given up; it is sent again once at half of them, and whenever a worker dies",
+    "Milliseconds until a frame without an answer is given up; it is sent again once at half of that time, and when a "
+    "worker dies",
     SL_PROPERTY_INT, AT (deadline), 10, 600000, 2000 },
   { "contract-timeout", "Contract timeout",
     "Milliseconds that the start waits for the broker and the model's contract, before the fallback's contract is taken, or the start fails",
     SL_PROPERTY_INT, AT (contract_timeout), 0, 600000, 5000 },
   { "encoding", "Encoding",
-    "How tensors travel: none: as they are; lz4: smaller where they repeat themselves, without loss; jpeg: pictures of bytes much smaller, with loss. "
-    "Where the workers do not read it, a warning says so, and tensors travel as they are",
+    "Encoding of tensors: none; lz4: compressed without loss; jpeg: uint8 pictures, much smaller, with loss. If the workers "
+    "do not support it, a warning says so, and tensors are not encoded",
     SL_PROPERTY_CHOICE, AT (encoding), 0, 0, SL_REMOTE_ENCODING_NONE, sl_remote_encoding_get_type },
-  { "jpeg-quality", "JPEG quality", "Of encoding=jpeg: 1, small and rough, to 100", SL_PROPERTY_INT, AT (jpeg_quality), 1, 100, 95 },
+  { "jpeg-quality", "JPEG quality", "Quality for encoding=jpeg, from 1 (smallest) to 100", SL_PROPERTY_INT, AT (jpeg_quality), 1, 100, 95 },
 };
 
 #define FIRST_FIGURE (G_N_ELEMENTS (properties) + 1)
@@ -777,8 +777,8 @@ sl_remote_class_init (SlRemoteClass *klass)
   gst_element_class_add_static_pad_template (element_class, &src_template);
   sl_element_class_describe (
     element_class, "Sightline remote inference", "Filter/Analyzer/Tensor",
-    "Has a model run on other machines, by workers (sightline serve) that an MQTT 5 broker hands frames to. It stands in slinfer's place and needs "
-    "no model file: what the model wants is at the broker.",
+    "Runs a model on other machines: an MQTT 5 broker passes tensors to workers (sightline serve). It replaces slinfer and "
+    "needs no model file: the broker has the model's contract.",
     "gst-launch-1.0 v4l2src ! videoconvert ! slnormalize ! slremote location=mqtt://localhost/models/ssd ! slpostprocess ! text/x-raw ! fdsink",
     "remote.md");
   element_class->change_state = sl_remote_change_state;

@@ -60,24 +60,25 @@ static GstStaticPadTemplate src_template = GST_STATIC_PAD_TEMPLATE ("src", GST_P
 #define AT(member) G_STRUCT_OFFSET (SlResize, settings.member)
 
 static const SlProperty properties[] = {
-  { "width", "Width", "Width of the result in pixels; 0 = what downstream's caps say, else by height and shape of the picture",
+  { "width", "Width", "Width of the result in pixels; 0 = from downstream's caps, else from height and the picture's aspect ratio",
     SL_PROPERTY_INT, AT (width), 0, SL_RESIZE_MAX_SIZE, 0, .live = TRUE },
-  { "height", "Height", "Height of the result in pixels; 0 = what downstream's caps say, else by width and shape of the picture",
+  { "height", "Height", "Height of the result in pixels; 0 = from downstream's caps, else from width and the picture's aspect ratio",
     SL_PROPERTY_INT, AT (height), 0, SL_RESIZE_MAX_SIZE, 0, .live = TRUE },
-  { "crop-x", "Crop x", "Left edge of the part of the frame to take, in pixels before turning; moved left to a whole chroma sample",
+  { "crop-x", "Crop x", "Left edge of the used part of the frame, in pixels before rotation; rounded down to a whole chroma sample",
     SL_PROPERTY_INT, AT (crop.x), 0, SL_RESIZE_MAX_SIZE, 0, .live = TRUE },
-  { "crop-y", "Crop y", "Top edge of the part of the frame to take, in pixels before turning; moved up to a whole chroma sample",
+  { "crop-y", "Crop y", "Top edge of the used part of the frame, in pixels before rotation; rounded down to a whole chroma sample",
     SL_PROPERTY_INT, AT (crop.y), 0, SL_RESIZE_MAX_SIZE, 0, .live = TRUE },
-  { "crop-width", "Crop width", "Width of the part of the frame to take, before turning; 0 = to the right edge", SL_PROPERTY_INT,
+  { "crop-width", "Crop width", "Width of the used part of the frame, before rotation; 0 = to the right edge", SL_PROPERTY_INT,
     AT (crop.width), 0, SL_RESIZE_MAX_SIZE, 0, .live = TRUE },
-  { "crop-height", "Crop height", "Height of the part of the frame to take, before turning; 0 = to the bottom edge", SL_PROPERTY_INT,
+  { "crop-height", "Crop height", "Height of the used part of the frame, before rotation; 0 = to the bottom edge", SL_PROPERTY_INT,
     AT (crop.height), 0, SL_RESIZE_MAX_SIZE, 0, .live = TRUE },
-  { "fit", "Fit", "How the picture is fitted when its shape is not that of the result", SL_PROPERTY_CHOICE, AT (fit), 0, 0, SL_FIT_STRETCH,
-    sl_resize_fit_get_type, TRUE },
+  { "fit", "Fit", "How the picture is fitted if its aspect ratio differs from that of the result", SL_PROPERTY_CHOICE, AT (fit), 0, 0,
+    SL_FIT_STRETCH, sl_resize_fit_get_type, TRUE },
   { "video-direction", "Video direction",
-    "How the picture is turned; auto = as the stream's image-orientation tag says, which then is no longer passed on. custom is refused",
+    "Orientation of the picture; auto = by the stream's image-orientation tag, which is then no longer forwarded; custom is "
+    "refused",
     SL_PROPERTY_CHOICE, AT (direction), 0, 0, GST_VIDEO_ORIENTATION_AUTO, gst_video_orientation_method_get_type, TRUE },
-  { "filter", "Filter", "How pixels are made when the size changes", SL_PROPERTY_CHOICE, AT (filter), 0, 0, SL_FILTER_AUTO,
+  { "filter", "Filter", "Interpolation filter when the size changes", SL_PROPERTY_CHOICE, AT (filter), 0, 0, SL_FILTER_AUTO,
     sl_filter_get_type, TRUE },
   { "pad-value", "Pad value", "Luma of letterbox borders as stored in 8 bits, 0..255; their chroma is neutral", SL_PROPERTY_INT,
     AT (pad_value), 0, 255, 114, .live = TRUE },
@@ -560,9 +561,9 @@ sl_resize_class_init (SlResizeClass *klass)
   gst_element_class_add_static_pad_template (element_class, &src_template);
   sl_element_class_describe (
     element_class, "Sightline resizer", "Filter/Converter/Video/Scaler",
-    "Makes YUV frames smaller early, before queues and tees: crops, turns, fits and scales within one pixel format, from "
-    "system memory or linear DMABuf to system memory. The size is what downstream's caps say or width and height; regions of interest "
-    "and relations move with the pixels. Frames of system memory pass untouched when nothing is to do.",
+    "Makes YUV frames smaller, for use before queues and tees: crops, turns, fits and scales within one pixel format, from "
+    "system memory or linear DMABuf to system memory. Downstream's caps, or width and height, state the size; regions of "
+    "interest and relations are mapped with the pixels. Frames in system memory pass unchanged if nothing is to be done.",
     "gst-launch-1.0 v4l2src ! slresize width=640 ! tee name=t t. ! queue ! slpredict model=ssd.tflite ! text/x-raw ! fdsink "
     "t. ! queue ! autovideosink",
     "architecture.md");

@@ -61,38 +61,37 @@ static GstStaticPadTemplate src_template = GST_STATIC_PAD_TEMPLATE ("src", GST_P
 #define AT(member) G_STRUCT_OFFSET (SlTrack, member)
 
 static const SlProperty properties[] = {
-  { "high-threshold", "High threshold", "Confidence from which a box counts as found, 0..1", SL_PROPERTY_DOUBLE, AT (settings.high), 0, 1,
-    0.5, NULL, TRUE },
+  { "high-threshold", "High threshold", "Least confidence of a detected object, 0..1", SL_PROPERTY_DOUBLE, AT (settings.high), 0, 1, 0.5,
+    NULL, TRUE },
   { "low-threshold", "Low threshold",
-    "Confidence from which a box may continue an object that was found before, 0..1; high-threshold or more = only boxes that count do. "
-    "The element that finds boxes must let them through: slpostprocess threshold=0.1",
+    "Least confidence of a box that may continue a known object, 0..1; high-threshold or more = only boxes above "
+    "high-threshold. The detector must output such boxes: slpostprocess threshold=0.1",
     SL_PROPERTY_DOUBLE, AT (settings.low), 0, 1, 0.1, NULL, TRUE },
-  { "new-threshold", "Threshold of new objects", "Confidence from which a box may be a new object, 0..1; at least high-threshold counts",
+  { "new-threshold", "Threshold of new objects", "Least confidence of a new object, 0..1; at least high-threshold is used",
     SL_PROPERTY_DOUBLE, AT (settings.fresh), 0, 1, 0.5, NULL, TRUE },
   { "iou-threshold", "Overlap threshold",
-    "Lowest overlap (intersection over union) of a box with where its object was expected, 0..1; lower = faster objects",
+    "Least overlap (intersection over union) of a box with the predicted box of its object, 0..1; lower for faster objects",
     SL_PROPERTY_DOUBLE, AT (settings.iou), 0, 1, 0.2, NULL, TRUE },
   { "low-iou-threshold", "Overlap threshold of unsure boxes",
-    "Lowest overlap of a box below high-threshold with where its object was expected, 0..1", SL_PROPERTY_DOUBLE, AT (settings.low_iou), 0,
+    "Least overlap of a box below high-threshold with the predicted box of its object, 0..1", SL_PROPERTY_DOUBLE, AT (settings.low_iou), 0,
     1, 0.5, NULL, TRUE },
-  { "max-age", "Longest absence",
-    "Frames that an object may be unseen and still be the same when it is back; at the stream's frame rate, so lost frames count",
+  { "max-age", "Longest absence", "Frames that an object may be missing and keep its id; by the stream's frame rate, so lost frames count",
     SL_PROPERTY_INT, AT (settings.max_age), 0, 10000, 30, NULL, TRUE },
   { "min-hits", "Hits before an id",
-    "Frames in a row in which an object is found before it gets an id; those of the first frame get theirs at once", SL_PROPERTY_INT,
+    "Consecutive frames in which an object is found before it gets an id; objects of the first frame get theirs at once", SL_PROPERTY_INT,
     AT (settings.min_hits), 1, 1000, 2, NULL, TRUE },
   { "per-class", "Per class", "An object keeps its class; false = a box may continue an object of another class", SL_PROPERTY_BOOL,
     AT (settings.per_class), 0, 0, TRUE, NULL, TRUE },
   { "classes", "Classes",
-    "Classes that are followed, such as person,car, or with ! those that are not, such as !dog; regions of others stay as they are, without "
-    "an id; unset = all",
+    "Tracked classes, such as person,car, or with ! excluded classes, such as !dog; regions of other classes do not change "
+    "and get no id; unset = all",
     SL_PROPERTY_STRING, AT (classes), 0, 0, 0, NULL, TRUE },
   { "interpolate", "Interpolate",
-    "Add regions where objects are expected to frames that nobody looked at, such as those that slpredict inference-interval leaves out; "
+    "Add regions at predicted positions to frames without inference, such as those that slpredict inference-interval skips; "
     "their structure \"detection\" has predicted=true",
     SL_PROPERTY_BOOL, AT (interpolate), 0, 0, FALSE, NULL, TRUE },
-  { "drop-unsure", "Drop unsure boxes", "Remove regions below high-threshold that continue no object", SL_PROPERTY_BOOL, AT (drop_unsure),
-    0, 0, TRUE, NULL, TRUE },
+  { "drop-unsure", "Drop unsure boxes", "Remove regions below high-threshold that match no object", SL_PROPERTY_BOOL, AT (drop_unsure), 0,
+    0, TRUE, NULL, TRUE },
   { "next-id", "Next id", SL_TRACKING_NEXT_ID_HELP, SL_PROPERTY_INT, AT (next_id), 1, G_MAXINT, 1 },
 };
 
@@ -319,8 +318,8 @@ sl_track_class_init (SlTrackClass *klass)
   gst_element_class_add_static_pad_template (element_class, &src_template);
   sl_element_class_describe (
     element_class, "Sightline tracker", "Filter/Analyzer/Video",
-    "Gives objects, whoever wrote their regions or relations, ids that stay with them from frame to frame (ByteTrack): a "
-    "structure \"object_id\" with the field id, as DL Streamer's elements have it.",
+    "Tracks objects of any element (ByteTrack): each gets an id that stays the same from frame to frame, in a structure "
+    "\"object_id\" with the field id, as in DL Streamer's elements.",
     "gst-launch-1.0 v4l2src ! slpredict model=ssd.tflite threshold=0.1 ! sltrack ! sloverlay ! videoconvert ! autovideosink",
     "predictions.md");
   klass->transform_ip = sl_track_transform_ip;

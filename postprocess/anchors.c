@@ -123,7 +123,7 @@ sl_anchors_pyramid (const SlPyramidAnchors *spec, gint32 width, gint32 height, g
   return anchors;
 }
 
-/* The numbers of one line into every fourth float of @to. Returns how many; 0 for a word that is no finite number. */
+/* The numbers of one line into every fourth float of @to. Returns how many; 0 for a word that is not a finite number. */
 static guint
 read_line (const char *line, GArray *to)
 {

@@ -40,7 +40,8 @@ malformed (GError **error, guint line, const char *expected, const char *got)
   return FALSE;
 }
 
-/* Numbers with ',' between into @values, NAN where there is none; how many, 0 when one is no finite number or there are more than @most. */
+/* Numbers with ',' between into @values, NAN where there is none; how many, 0 when one is not a finite number or there are more than @most.
+ * */
 static guint
 read_numbers (char **words, double *values, guint most)
 {

@@ -3,14 +3,14 @@
  * The highest score of each candidate over its classes: the one loop of a detector that touches the whole tensor, kept
  * in a form that compilers turn into vector instructions.
  *
- * Score of class c of candidate i lies at data[c * class_step + i * row_step]; one of the steps is 1.
+ * The score of class c of candidate i is data[c * class_step + i * row_step]; one of the steps is 1.
  */
 #ifndef SL_POSTPROCESS_CLASSMAX_H
 #define SL_POSTPROCESS_CLASSMAX_H
 
 #include <glib.h>
 
-/** sl_class_max_codes: @best[i] = highest of code XOR @flip. @classes >= 1. */
+/** sl_class_max_codes: @best[i] = highest of quantised value XOR @flip. @classes >= 1. */
 void sl_class_max_codes (const guint8 *data, gsize n, gsize classes, gsize class_step, gsize row_step, guint8 flip, guint8 *best);
 /** sl_class_max_floats: NaN counts as -infinity. @data is aligned. */
 void sl_class_max_floats (const gfloat *data, gsize n, gsize classes, gsize class_step, gsize row_step, gfloat *best);

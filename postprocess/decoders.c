@@ -27,6 +27,8 @@ struct _SlDecoding
   guint n_labels; /* 0 = no list of names, or the tensors tell the number of classes */
   gfloat threshold;
   gboolean checked;             /* of this table, and nothing states otherwise */
+  gboolean proposed;            /* of a proposal that is tried; its own ones are not */
+  SlDecoderConfig config;       /* as it came, with names of its own; what floats of 16 bits became */
   guint frames, with_results;   /* looked at so far */
   GString *why;                 /* room for either */
   char *contradiction, *choice; /* (nullable) */
@@ -245,6 +247,34 @@ reads_halves (const SlDecoder *decoder)
   return TRUE;
 }
 
+/* Keeps what proposals are opened with. @params: (nullable): the model's */
+static void
+keep_config (SlDecoding *decoding, const SlDecoderConfig *config, gfloat threshold, GHashTable *params)
+{
+  decoding->config = *config;
+  decoding->config.threshold = threshold;
+  decoding->config.params = params != NULL ? g_hash_table_ref (params) : NULL;
+  decoding->config.first_label = g_strdup (config->first_label);
+  decoding->config.label_names = NULL;
+  decoding->config.decoder = NULL;
+  decoding->config.named = FALSE;
+  for (guint t = 0; t < config->n_tensors; t++) {
+    decoding->config.tensors[t].name = g_strdup (config->tensors[t].name);
+    decoding->config.tensors[t].id = g_strdup (config->tensors[t].id);
+  }
+}
+
+static void
+drop_config (SlDecoding *decoding)
+{
+  g_clear_pointer (&decoding->config.params, g_hash_table_unref);
+  g_free ((char *) decoding->config.first_label);
+  for (guint t = 0; t < decoding->config.n_tensors; t++) {
+    g_free (decoding->config.tensors[t].name);
+    g_free (decoding->config.tensors[t].id);
+  }
+}
+
 SlDecoding *
 sl_decoding_new (const char *name, const SlDecoderConfig *config, GError **error)
 {
@@ -273,8 +303,10 @@ sl_decoding_new (const char *name, const SlDecoderConfig *config, GError **error
   if (decoder == NULL || !check_params (decoder, stated, FALSE, error) || !check_params (decoder, config->params, TRUE, error))
     return NULL;
   SlDecoding *decoding = open_decoding (decoder, &with_params, config->threshold, error);
-  if (decoding != NULL)
+  if (decoding != NULL) {
+    keep_config (decoding, &with_params, config->threshold, config->params);
     decoding->halves = g_steal_pointer (&halves);
+  }
   return decoding;
 }
 
@@ -283,7 +315,10 @@ sl_decoding_new_row (const SlDecoder *decoder, const SlDecoderConfig *config, GE
 {
   SlDecoderConfig of_row = *config;
   of_row.decoder = decoder;
-  return check_config (config, error) ? open_decoding (decoder, &of_row, config->threshold, error) : NULL;
+  SlDecoding *decoding = check_config (config, error) ? open_decoding (decoder, &of_row, config->threshold, error) : NULL;
+  if (decoding != NULL)
+    keep_config (decoding, config, config->threshold, config->params);
+  return decoding;
 }
 
 void
@@ -292,6 +327,7 @@ sl_decoding_free (SlDecoding *decoding)
   if (decoding == NULL)
     return;
   decoding->decoder->close (decoding->state);
+  drop_config (decoding);
   sl_halves_free (decoding->halves);
   g_free (decoding->result);
   g_string_free (decoding->why, TRUE);
@@ -338,6 +374,34 @@ names_reach (const SlDecoding *decoding, GString *why)
   return TRUE;
 }
 
+/* Whether the decoder that @text states takes the frame, and what it finds can be. */
+static gboolean
+holds (const SlDecoding *decoding, const char *text, const void *const *data)
+{
+  g_autoptr (SlDecoding) other = sl_decoding_new (text, &decoding->config, NULL);
+  if (other == NULL)
+    return FALSE;
+  other->proposed = TRUE;
+  sl_decoding_run (other, data);
+  return other->contradiction == NULL;
+}
+
+/* A proposal in @why that does not hold is left out. */
+static void
+try_proposal (const SlDecoding *decoding, GString *why, const void *const *data)
+{
+  static const char begins[] = ": state decoder=";
+  const char *at = strstr (why->str, begins);
+  if (at == NULL || decoding->proposed)
+    return;
+  const char *text = at + strlen (begins);
+  g_autofree char *proposal = g_strndup (text, strcspn (text, " ;"));
+  if (holds (decoding, proposal, data))
+    return;
+  g_string_truncate (why, (gsize) (at - why->str));
+  g_string_append (why, "; expected another decoder (docs/predictions.md lists them; sightline infer gives the numbers)");
+}
+
 /* Looks whether the numbers of a frame can be what they were taken for. */
 static void
 check (SlDecoding *decoding, const void *const *data)
@@ -345,6 +409,8 @@ check (SlDecoding *decoding, const void *const *data)
   const SlDecoder *decoder = decoding->decoder;
   GString *why = g_string_truncate (decoding->why, 0);
   const SlCheck first = decoder->check != NULL ? decoder->check (decoding->state, data, why) : SL_CHECK_FITS;
+  if (first == SL_CHECK_CONTRADICTS)
+    try_proposal (decoding, why, data);
   decoding->frames++;
   if (first == SL_CHECK_CHANGED) {
     g_free (decoding->choice);

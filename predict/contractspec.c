@@ -32,6 +32,7 @@ sl_contract_spec (const SlContract *contract, SlNormalizeSpec *spec)
   spec->layout = image->layout;
   spec->colour = image->colour;
   spec->fit = image->fit;
+  spec->share = image->crop_share;
   spec->pad_value = image->pad_value;
   memcpy (spec->gain, image->gain, sizeof spec->gain);
   memcpy (spec->offset, image->offset, sizeof spec->offset);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Door: other folders may include this header. */
 /*
- * What a contract says, in the words of the preprocessor: contracts know no preprocessor, and it knows no contracts.
+ * Converts a contract to the preprocessor's types, since contracts and the preprocessor do not know each other.
  */
 #ifndef SL_PREDICT_CONTRACTSPEC_H
 #define SL_PREDICT_CONTRACTSPEC_H

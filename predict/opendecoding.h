@@ -16,7 +16,7 @@
  * @iou_threshold: 0..1, 0 or below = the decoder's own
  * @max_results: 1..SL_MAX_RESULTS
  * @decoder, @labels: (nullable): override the contract's
- * @row: (nullable): the decoder itself, whatever @decoder and the contract say
+ * @row: (nullable): the decoder itself; overrides @decoder and the contract
  */
 typedef struct
 {
@@ -28,7 +28,7 @@ typedef struct
 
 /**
  * sl_decoding_open:
- * @contract: (nullable): whose decoder, parameters and labels count unless the settings name others
+ * @contract: (nullable): its decoder, parameters and labels are used unless the settings name others
  * @tensors: what is decoded, @n of them
  * @labels: (out) (nullable): class names, a reference
  *
@@ -37,19 +37,19 @@ typedef struct
 SlDecoding *sl_decoding_open (SlContract *contract, const SlTensorInfo *tensors, guint n, const SlDecodingSettings *settings,
                               SlLabels **labels, GError **error);
 
-/** sl_decoding_scores_decoder: (nullable): "labels" where @decoding is of decoder "vector" because nothing says what the numbers of @contract's
- *  output mean, so that they may be scores of classes; NULL where they are not, and @decoding is to be kept. */
+/** sl_decoding_scores_decoder: (nullable): "labels" if @decoding uses the decoder "vector" only because the meaning of @contract's output
+ *  is unknown, so that the numbers may be scores of classes; NULL if @decoding is to be kept. */
 const char *sl_decoding_scores_decoder (const SlDecoding *decoding, const SlContract *contract);
 
-/** sl_decoding_vector_note: (nullable): the note of @decoding where it is of decoder "vector" and neither @contract (nullable) nor @stated
- *  (nullable) name that one: who expected labels is to be told. */
+/** sl_decoding_vector_note: (nullable): a note for users who expected labels, if @decoding uses the decoder "vector" and neither @contract
+ *  (nullable) nor @stated (nullable) names it. */
 const char *sl_decoding_vector_note (const SlDecoding *decoding, const SlContract *contract, const char *stated);
 
-/** sl_decoding_agrees: after sl_decoding_run(): FALSE with SL_ERROR_CONTRACT when the numbers cannot be what the decoder takes them for. What they
- *  decided is logged, once. @model: (nullable): for messages */
+/** sl_decoding_agrees: after sl_decoding_run(): FALSE with SL_ERROR_CONTRACT when the values contradict the decoder. A choice that they
+ *  decided is logged once. @model: (nullable): for messages */
 gboolean sl_decoding_agrees (SlDecoding *decoding, const char *model, GError **error);
 
-/** sl_decoding_class_names: (transfer full): what classes 0, 1, ... are called, NULL for those called by their number. The names live as
+/** sl_decoding_class_names: (transfer full): names of classes 0, 1, ..., NULL for those without a name. The names live as
  *  long as @labels (nullable). */
 GPtrArray *sl_decoding_class_names (const SlDecoding *decoding, const SlLabels *labels);
 /** sl_decoding_check_classes: FALSE with @error set when @filter (nullable) names a class that @decoding with @labels (nullable) does not

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A frame's predictions, copied out of the memory that the next frame overwrites. Everything lies in one arena, so a copy costs
- * a handful of allocations however many objects there are; the mask is a GBytes of its own, to be handed on.
+ * A frame's predictions, copied out of the memory that the next frame overwrites. Everything is in one arena, so a copy takes a few
+ * allocations for any number of objects; the mask is a separate GBytes, which callers may keep.
  */
 #include "predict/predictions_private.h"
 

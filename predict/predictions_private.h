@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Door: other folders may include this header. */
 /*
- * Predictions made from what a decoder's results became, which applications do not do.
+ * Makes predictions from a decoder's results; not for applications.
  */
 #ifndef SL_PREDICT_PREDICTIONS_PRIVATE_H
 #define SL_PREDICT_PREDICTIONS_PRIVATE_H

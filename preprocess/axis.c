@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Tables of nearest, bilinear and area resizing. Positions are quotients of 64-bit integers: sizes are at most 2^15,
- * so every numerator stays below 2^36.
+ * Tables of nearest, bilinear and area resizing. Positions are quotients of 64-bit integers: sizes are at most 2^15 and
+ * parts of a share 2^20, so every numerator stays below 2^56.
  */
 #include "preprocess/axis.h"
 

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * One axis of a resize as a table: for every output position the source samples to read and their integer weights.
- * Built once per stream from exact quotients, so that no position is ever a rounding error away from its neighbour.
- * Columns get taps (every sample a weight), rows get spans (all samples between the ends weigh the same); a filter is
- * what fills them.
+ * One axis of a resize as a table: for every output position the source samples to read and their integer weights. Built once per stream
+ * from exact quotients, so that rounding errors do not accumulate. Columns get taps (a weight for each sample), rows get spans (all samples
+ * between the ends have the same weight); the filter computes the weights.
  */
 #ifndef SL_PREPROCESS_AXIS_H
 #define SL_PREPROCESS_AXIS_H
@@ -47,8 +46,8 @@ typedef struct
 } SlAxisSpec;
 
 /**
- * SlSpan: what one position weighs: samples @first and @last, and all between equally. @last may be @first, then only
- *   the first weight counts.
+ * SlSpan: the weights of one position: samples @first and @last, and one weight for all between. @last may be @first; then only the first
+ * weight is used.
  * @weight: of first, last and each one between, in units of 2^-30; they sum to 2^30
  * @narrow, @shift: the same for 16-bit arithmetic, see SlBand; @shift is negative when there are too many between
  */

@@ -4,7 +4,7 @@
  * into components, reduce them to the tensor's columns in 32 bits, then matrix and store. C defines their behaviour;
  * other instruction sets provide the same table and give the same bits.
  *
- * A 16-bit row holds codes scaled to 15 bits: an 8-bit code times 128, a 10-bit code times 32, so at most 32736. It
+ * A 16-bit row holds component values scaled to 15 bits: an 8-bit value times 128, a 10-bit value times 32, so at most 32736. It
  * is 64-byte aligned and followed by SL_AXIS_SLACK readable samples. A 32-bit row holds those times SL_TAP_ONE and has
  * room for a multiple of SL_AXIS_GROUP. Rows of the picture and of the tensor have any alignment, and nothing outside
  * their n samples is touched.
@@ -62,12 +62,12 @@ typedef enum
 typedef void (*SlStore) (void *const dst[3], const int32_t *const src[3], const SlMix *mix, int n);
 
 /**
- * SlKernels: those that take @prefetch may walk along it, by its pace.
- * @gathers: whether @reduce wants SlAxis.gather
+ * SlKernels: functions with @prefetch may issue prefetches by its pace.
+ * @gathers: whether @reduce needs SlAxis.gather
  * @blend: @n samples of 8 bits
  * @blend_pairs: @n pairs of 8-bit samples; the first of each to @even, the second to @odd
- * @blend_words: @n samples of 10 bits in little-endian words, which @left (0 or 6) moves up to bit 15; the six bits below
- *   and, for 6, above the code are ignored
+ * @blend_words: @n samples of 10 bits in little-endian words, which @left (0 or 6) moves up to bit 15; the six bits below and, for 6, above
+ *   the value are ignored
  * @split_pairs, @split_triples: @n groups of a 16-bit row into rows
  * @reduce: for each of 1 to 3 @rows, dst[i] = the sum of row[start[i] + t] * weight[i * stride + t] over the taps t of each column i; the axis has taps.
  *   Garbage beyond the last column is allowed up to a multiple of SL_AXIS_GROUP

@@ -101,6 +101,8 @@ init_source (SlNormalizer *self, const SlImageInfo *image, int components)
     .filter = spec->filter,
   };
   sl_affine_scale (spec->fit, spec->crop.width, spec->crop.height, wanted.columns, wanted.rows, &wanted.x, &wanted.y);
+  wanted.x = sl_affine_share (wanted.x, spec->share);
+  wanted.y = sl_affine_share (wanted.y, spec->share);
   const bool reduces = wanted.x.num > 2 * wanted.x.den || wanted.y.num > 2 * wanted.y.den;
   if (spec->filter == SL_FILTER_AUTO)
     wanted.filter = reduces ? SL_FILTER_AREA : SL_FILTER_BILINEAR;
@@ -130,7 +132,10 @@ sl_normalizer_set (SlNormalizer *self, const SlImageInfo *image, const SlNormali
   if (spec->crop.width == 0)
     self->spec.crop = (SlRect){ 0, 0, image->width, image->height };
   self->turn = sl_affine_turn (spec->orientation);
+  if (spec->fit == SL_FIT_LETTERBOX)
+    self->spec.share = 1;
   sl_affine_view (&self->map, spec->fit, spec->orientation, &self->spec.crop, spec->width, spec->height);
+  sl_affine_zoom (&self->map, self->spec.share, spec->width, spec->height);
   const int components = init_colours (self, image);
   return init_source (self, image, components) && init_memory (self) ? SL_NORMALIZE_OK : SL_NORMALIZE_NO_MEMORY;
 }
@@ -310,7 +315,7 @@ sl_normalize_status_text (SlNormalizeStatus status)
     [SL_NORMALIZE_BAD_SIZE] =
       "width and height of picture and tensor must be 1 to " SL_MAX_SIDE_TEXT " each, and the tensor must fit in memory",
     [SL_NORMALIZE_BAD_FORMAT] = "the pixel format is none that the normaliser reads",
-    [SL_NORMALIZE_BAD_RANGE] = "gain and offset must be finite and at most 1e30 in size, the pad value 0 to 255",
+    [SL_NORMALIZE_BAD_RANGE] = "gain and offset must be finite and at most 1e30 in size, the pad value 0 to 255, the share 0.01 to 1",
     [SL_NORMALIZE_BAD_ENUM] =
       "colour matrix, chroma site, tensor type, layout, colour, fit, filter or orientation is not a value of its enum",
     [SL_NORMALIZE_BAD_CROP] = "the crop rectangle must be at least 1x1 and lie inside the picture; all zero takes the whole picture",

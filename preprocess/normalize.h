@@ -41,6 +41,7 @@ typedef enum
  * @pad_value: 0..255, colour of letterbox borders before gain and offset
  * @orientation: how the frame, or its part, is turned before it is fitted
  * @crop: the part of the frame to fit, inside the frame; all zero for the whole
+ * @share: with stretch and crop, the central share of each side that fills the tensor, above 0 and at most 1; 0 stands for 1
  */
 typedef struct
 {
@@ -54,6 +55,7 @@ typedef struct
   double gain[3], offset[3];
   SlOrientation orientation;
   SlRect crop;
+  double share;
 } SlNormalizeSpec;
 
 typedef enum

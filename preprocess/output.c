@@ -73,6 +73,8 @@ sl_output_check (const SlImageInfo *image, const SlNormalizeSpec *spec)
     return SL_NORMALIZE_BAD_SIZE;
   if (spec->pad_value < 0 || spec->pad_value > 255)
     return SL_NORMALIZE_BAD_RANGE;
+  if (spec->share != 0 && !(spec->share >= SL_LEAST_SHARE && spec->share <= 1))
+    return SL_NORMALIZE_BAD_RANGE;
   for (int i = 0; i < channels; i++) {
     /* NaN fails these too. */
     if (!(fabs (spec->gain[i]) <= MAX_FACTOR) || !(fabs (spec->offset[i]) <= MAX_FACTOR))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * How a tensor's elements are made, for every reader of pictures: which specs are legal, and how bytes of a component become elements.
+ * Conversion to tensor elements, for every reader of pictures: which specs are legal, and how component bytes become elements.
  */
 #ifndef SL_PREPROCESS_OUTPUT_H
 #define SL_PREPROCESS_OUTPUT_H
@@ -12,7 +12,7 @@
 SlNormalizeStatus sl_output_check (const SlImageInfo *image, const SlNormalizeSpec *spec);
 /** sl_output_bytes: of an element. */
 size_t sl_output_bytes (SlOutType type);
-/** sl_output_bias: what mixes make is this much above what is stored (SlStore). */
+/** sl_output_bias: mixes produce values that are this much above the stored ones (SlStore). */
 double sl_output_bias (SlOutType type);
 /** sl_output_mix: makes @mix of 32-bit rows of components of @bits: row[0..2] are their factors and row[3] what is added, in bytes of 0..255; then
  *  @gain and @stored_offset. */

@@ -5,7 +5,7 @@
  * streams that several consumers share; slresize calls it. Tables and scratch memory are made in sl_resizer_new(); running
  * allocates nothing of its own (libyuv takes a few rows from malloc() inside its scalers). Needs libyuv.
  *
- * Pixels and map agree: part and content are whole pixels, aligned to chroma samples, and sl_resizer_map() is the map between
+ * Pixels and map are consistent: part and content are whole pixels, aligned to chroma samples, and sl_resizer_map() is the map between
  * these two rectangles. Chroma is scaled as the plane it is; where the caps place its samples is not changed, so with co-sited
  * chroma it ends up at most half a pixel of the result beside its luma.
  */
@@ -28,7 +28,7 @@
  * @fit: letterbox leaves borders, crop takes the middle of the part; both to the nearest whole chroma sample, at least one
  * @filter: nearest, bilinear, area, or auto: area when either axis is reduced beyond 2, else bilinear. An axis that is not
  *   reduced is bilinear with area
- * @pad_value: 0..255, luma code of letterbox borders, of 8 bits (10-bit formats get it times 4); chroma is neutral
+ * @pad_value: 0..255, stored 8-bit luma of letterbox borders (10-bit formats get it times 4); chroma is neutral
  */
 typedef struct
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The half of the normaliser that reads: from the planes of a picture to rows of its components at the tensor's
- * columns, one tensor row at a time. Rows of the picture are blended first, in their own packing, then split into
+ * The reading half of the normaliser: it turns the planes of a picture into rows of components at the tensor's columns, one tensor row at a
+ * time. Rows of the picture are blended first, in their own packing, then split into
  * components, then reduced to columns.
  */
 #ifndef SL_PREPROCESS_SOURCE_H

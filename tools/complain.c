@@ -5,6 +5,8 @@
 
 #include "core/base/printable.h"
 #include "tools/command.h"
+#include "tools/progress.h"
+#include "tools/terminal.h"
 
 void
 sl_complain (const char *command, const char *format, ...)
@@ -14,5 +16,7 @@ sl_complain (const char *command, const char *format, ...)
   g_autofree char *message = g_strdup_vprintf (format, args);
   va_end (args);
   g_autofree char *shown = sl_printable_message (message);
-  fprintf (stderr, "sightline%s%s: %s\n", command != NULL ? " " : "", command != NULL ? command : "", shown);
+  sl_progress_hide ();
+  fprintf (stderr, "%ssightline%s%s:%s %s\n", sl_terminal_style (stderr, SL_STYLE_HEADING), command != NULL ? " " : "",
+           command != NULL ? command : "", sl_terminal_style (stderr, SL_STYLE_PLAIN), shown);
 }

@@ -41,9 +41,8 @@ run_convert (int argc, char **argv)
     { "output", 'o', 0, G_OPTION_ARG_FILENAME, &output, "The file to write", "FILE" },
     { NULL },
   };
-  int status =
-    sl_options_parse ("convert", "MODEL", "Writes a model as a TensorFlow Lite file, with its labels and all that is stated of it.", NULL,
-                      argc, argv, entries, more, &rest);
+  int status = sl_options_parse ("convert", "MODEL", "Converts a model to a TensorFlow Lite file with its labels and metadata.", NULL, argc,
+                                 argv, entries, more, &rest);
   if (status >= 0)
     goto done;
   status = SL_EXIT_USAGE;

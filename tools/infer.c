@@ -188,16 +188,17 @@ run_infer (int argc, char **argv)
   g_autofree GOptionEntry *more = sl_model_options_entries (&options, SL_SETTINGS_LIMITS | SL_SETTINGS_BACKEND);
   const GOptionEntry entries[] = {
     { "model", 'm', 0, G_OPTION_ARG_FILENAME, &options.settings.model, "The model", "FILE" },
-    { "input", 'i', 0, G_OPTION_ARG_FILENAME_ARRAY, &inputs, "Bytes of an input, once for each in the model's order", "FILE" },
-    { "output", 'o', 0, G_OPTION_ARG_FILENAME, &prefix, "Writes PREFIX.0.bin, PREFIX.1.bin, ...", "PREFIX" },
+    { "input", 'i', 0, G_OPTION_ARG_FILENAME_ARRAY, &inputs,
+      "File with the bytes of an input; repeat it for each input, in the model's order", "FILE" },
+    { "output", 'o', 0, G_OPTION_ARG_FILENAME, &prefix, "Write PREFIX.0.bin, PREFIX.1.bin, ...", "PREFIX" },
     { "frames", 'n', 0, G_OPTION_ARG_STRING, &frames_text,
-      "Run so often on the same inputs, for a model that carries state, and write the last outputs", "N" },
+      "Run N times on the same inputs, for a model with state, and write the last outputs", "N" },
     { "threads", 't', 0, G_OPTION_ARG_STRING, &options.settings.threads, "Threads to compute with, 1..64 or auto (default 1)", "N" },
     { NULL },
   };
   int status = sl_options_parse ("infer", "", "Runs a model on raw tensors.",
-                                 "Prints a line for each output: name, type, shape, scale, zero point and bytes, tabs between.", argc, argv,
-                                 entries, more, &rest);
+                                 "Prints a line for each output: name, type, shape, scale, zero point and bytes, separated by tabs.", argc,
+                                 argv, entries, more, &rest);
   if (status >= 0)
     goto done;
   status = SL_EXIT_USAGE;

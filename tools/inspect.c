@@ -35,7 +35,7 @@ typedef struct
   guint n_backends;
   OpCount ops[SL_OP_COUNT];
   const char *decoder;   /* (nullable): the one that will be used */
-  char *decoder_note;    /* (nullable): what it takes for granted */
+  char *decoder_note;    /* (nullable): its assumptions */
   char *decoder_problem; /* (nullable): why there is none */
   char *input_problem;   /* (nullable): why pictures cannot be given to it yet */
 } Report;
@@ -132,7 +132,10 @@ print_picture (const Report *report)
     return;
   }
   printf ("  size      %dx%d, %s %s\n", image->width, image->height, sl_colour_name (image->colour), sl_layout_name (image->layout));
-  printf ("  fit       %s\n", sl_fit_name (image->fit));
+  if (image->crop_share == 1)
+    printf ("  fit       %s\n", sl_fit_name (image->fit));
+  else
+    printf ("  fit       %s of the central %g\n", sl_fit_name (image->fit), image->crop_share);
   if (contract->skips_input_quantize)
     printf ("  given as  %s  scale %.9g  zero point %d, behind the model's own QUANTIZE of its input, which is left out\n",
             sl_dtype_name (input->dtype), (double) input->scale, input->zero_point);
@@ -316,6 +319,10 @@ json_contract (GString *out, const Report *report)
     g_string_append_printf (out, "{\"width\":%d,\"height\":%d,\"channels\":%d,\"colour\":\"%s\",\"layout\":\"%s\",\"fit\":\"%s\"",
                             image->width, image->height, image->channels, sl_colour_name (image->colour), sl_layout_name (image->layout),
                             sl_fit_name (image->fit));
+    if (image->crop_share != 1) {
+      g_string_append (out, ",\"crop_share\":");
+      sl_json_append_double (out, image->crop_share, 9);
+    }
     g_string_append_printf (out, ",\"dtype\":\"%s\",\"scale\":", sl_dtype_name (input->dtype));
     sl_json_append_double (out, (double) input->scale, 9);
     g_string_append_printf (out, ",\"zero_point\":%d,\"already_quantised\":%s", input->zero_point,
@@ -437,19 +444,18 @@ run_inspect (int argc, char **argv)
   const gint n_given = argc;
   gboolean json = FALSE, passes = FALSE, operators = FALSE, nodes = FALSE, needs = FALSE;
   const GOptionEntry entries[] = {
-    { "operators", 0, 0, G_OPTION_ARG_NONE, &operators, "List the operators that run, without a MODEL", NULL },
+    { "operators", 0, 0, G_OPTION_ARG_NONE, &operators, "List the supported operators, without a MODEL", NULL },
     { "json", 'j', 0, G_OPTION_ARG_NONE, &json, "Print one JSON object", NULL },
     { "nodes", 0, 0, G_OPTION_ARG_NONE, &nodes, "Show each node, by the name of its result in the file", NULL },
-    { "needs", 0, 0, G_OPTION_ARG_NONE, &needs,
-      "List what a build keeps that is for the MODELs alone, as meson's option operators reads it", NULL },
+    { "needs", 0, 0, G_OPTION_ARG_NONE, &needs, "List what a build for the MODELs keeps, as input of meson's option operators", NULL },
     { "picture", 0, 0, G_OPTION_ARG_FILENAME, &picture,
-      "Run the model on a picture, too, as predict does, and see whether its numbers can be what the decoder takes them for", "FILE" },
+      "Also run the model on a picture, as predict does, and check that its numbers fit the decoder", "FILE" },
     { "passes", 0, 0, G_OPTION_ARG_NONE, &passes, "Show what each rewrite of the graph changed", NULL },
     { NULL }
   };
   g_autofree GOptionEntry *more = sl_model_options_entries (&options, SL_SETTINGS_CONTRACT | SL_SETTINGS_LIMITS);
-  int status = sl_options_parse ("inspect", "MODEL...", "Shows what a model takes and gives, and what runs it.", NULL, argc, argv, entries,
-                                 more, &rest);
+  int status = sl_options_parse ("inspect", "MODEL...", "Shows a model's inputs, outputs, operators, backends and contract.", NULL, argc,
+                                 argv, entries, more, &rest);
   if (status >= 0)
     goto done;
   if (operators && g_strv_length (rest) > 0) {

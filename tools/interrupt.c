@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "tools/command.h"
+#include "tools/progress.h"
 
 static volatile sig_atomic_t interrupted;
 static timer_t patience;
@@ -19,6 +20,7 @@ static struct itimerspec limit;
 static void
 on_signal (int number)
 {
+  sl_progress_erase ();
   interrupted = 1;
   if (has_patience)
     timer_settime (patience, 0, &limit, NULL);
@@ -28,6 +30,7 @@ on_signal (int number)
 static void
 on_overdue (int number)
 {
+  sl_progress_erase ();
   _exit (SL_EXIT_INTERRUPTED);
 }
 

@@ -11,8 +11,8 @@
 #include "config.h"
 #include "tools/command.h"
 
-/* (transfer full) (nullable): where @module lies, seen from the program, which may have been installed elsewhere than it was built for. NULL: nobody says
- * where that is. */
+/* (transfer full) (nullable): where @module lies, seen from the program, which may have been installed elsewhere than it was built for.
+ * NULL: the place is unknown. */
 static char *
 find_module (const char *module)
 {

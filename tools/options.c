@@ -17,6 +17,7 @@
 #include "core/base/printable.h"
 #include "core/runtime/session.h"
 #include "core/base/suggest.h"
+#include "postprocess/decoder.h"
 #include "tools/command.h"
 
 void
@@ -91,7 +92,22 @@ suggest_option (int argc, char **argv, const GOptionEntry *const *lists, guint n
   return g_strdup ("");
 }
 
-/* {"long": "json", "short": "j", "value": "N" or null, "file": whether the value is one, "help": "..."}, after a comma but for the first. */
+/* Names of decoders, for the option that takes one. The text of the option has only some. */
+static void
+append_choices (GString *json, const GOptionEntry *entry)
+{
+  g_autofree char *all = g_str_equal (entry->long_name, "decoder") ? sl_decoder_names () : g_strdup ("");
+  g_auto (GStrv) names = g_strsplit (all, ", ", -1);
+  g_string_append (json, ",\"choices\":[");
+  for (guint i = 0; names[i] != NULL; i++) {
+    g_string_append (json, i > 0 ? "," : "");
+    sl_json_append_string (json, names[i]);
+  }
+  g_string_append_c (json, ']');
+}
+
+/* {"long": "json", "short": "j", "value": "N" or null, "file": whether the value is one, "choices": its values, "help": "..."}, after a comma but
+ * for the first. */
 static void
 append_entry (GString *json, const GOptionEntry *entry)
 {
@@ -104,7 +120,9 @@ append_entry (GString *json, const GOptionEntry *entry)
   sl_json_append_string (json, short_name[0] != '\0' ? short_name : NULL);
   g_string_append (json, ",\"value\":");
   sl_json_append_string (json, entry->arg != G_OPTION_ARG_NONE ? entry->arg_description : NULL);
-  g_string_append_printf (json, ",\"file\":%s,\"many\":%s,\"help\":", file ? "true" : "false", many ? "true" : "false");
+  g_string_append_printf (json, ",\"file\":%s,\"many\":%s", file ? "true" : "false", many ? "true" : "false");
+  append_choices (json, entry);
+  g_string_append (json, ",\"help\":");
   sl_json_append_string (json, entry->description);
   g_string_append_c (json, '}');
 }
@@ -256,15 +274,27 @@ sl_options_tflite (const char *command, const char *path)
   return FALSE;
 }
 
+static gboolean
+write_whole (const char *option, const char *path, const char *data, gsize size, GError **error)
+{
+  if (g_file_set_contents (path, data, (gssize) size, error))
+    return TRUE;
+  g_prefix_error (error, "%s: cannot be written, and what was there stays; make room, or state another %s: ", path, option);
+  return FALSE;
+}
+
 gboolean
 sl_options_write (const char *path, GBytes *file, GError **error)
 {
   gsize size;
   const char *data = g_bytes_get_data (file, &size);
-  if (g_file_set_contents (path, data, (gssize) size, error))
-    return TRUE;
-  g_prefix_error (error, "%s: cannot be written, and what was there stays; make room, or state another --output: ", path);
-  return FALSE;
+  return write_whole ("--output", path, data, size, error);
+}
+
+gboolean
+sl_options_write_text (const char *option, const char *path, const GString *text, GError **error)
+{
+  return write_whole (option, path, text->str, text->len, error);
 }
 
 /* (transfer full) (nullable): @path, which need not be there, in its folder's own name. */

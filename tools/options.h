@@ -59,6 +59,8 @@ gboolean sl_options_target (const char *command, const char *option, const char 
 gboolean sl_options_tflite (const char *command, const char *path);
 /** sl_options_write: --output @path becomes @file in one step. FALSE with @error set, and what was there before, where it cannot. */
 gboolean sl_options_write (const char *path, GBytes *file, GError **error);
+/** sl_options_write_text: the same of @text to @path of @option. */
+gboolean sl_options_write_text (const char *option, const char *path, const GString *text, GError **error);
 /** sl_options_same_file: whether @a and @b, which need not be there, are one file. */
 gboolean sl_options_same_file (const char *a, const char *b);
 /** sl_options_apart: whether @option @path, which is written, is another file than @other, which is read and called @name; either may be

@@ -42,6 +42,8 @@ sl_picture_file_check_stream (const SlPictureHeader *header, GError **error)
 #include <gst/video/video.h>
 #include <string.h>
 
+#include "plugins/video/exif_chunks.h"
+
 /* The time of a frame that states none, in milliseconds; browsers show it as long. */
 #define USUAL_DELAY 100
 
@@ -75,6 +77,16 @@ load_bytes (const char *type, const guint8 *bytes, gsize n, GError **error)
   return animation != NULL ? g_object_ref (animation) : NULL;
 }
 
+/* GdkPixbuf reads no EXIF of PNG files. */
+static void
+note_orientation (GdkPixbuf *still, const guint8 *bytes, gsize n)
+{
+  SlExifChunks chunks = { .file = SL_EXIF_PNG };
+  g_autofree char *number = g_strdup_printf ("%u", sl_exif_chunks_read (&chunks, bytes, n));
+  sl_exif_chunks_clear (&chunks);
+  gdk_pixbuf_set_option (still, "orientation", number);
+}
+
 /* FALSE with @error (nullable) set. The tiles of TIFF are read from files alone, not from memory. */
 static gboolean
 load (SlPictureFile *file, const SlPictureHeader *header, const char *path, const guint8 *bytes, gsize n, GError **error)
@@ -88,6 +100,8 @@ load (SlPictureFile *file, const SlPictureHeader *header, const char *path, cons
     return FALSE;
   if (gdk_pixbuf_animation_is_static_image (file->animation)) {
     file->still = g_object_ref (gdk_pixbuf_animation_get_static_image (file->animation));
+    if (header->kind == SL_PICTURE_PNG)
+      note_orientation (file->still, bytes, n);
   } else {
     file->left = MAX (header->frames, 1);
     file->iter = gdk_pixbuf_animation_get_iter (file->animation, (gconstpointer) &file->clock);

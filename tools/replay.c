@@ -248,11 +248,11 @@ run_replay (int argc, char **argv)
   g_autoptr (GError) error = NULL;
   g_autofree GOptionEntry *more = sl_model_options_entries (&options.model, SL_SETTINGS_LIMITS);
   const GOptionEntry entries[] = {
-    { "model", 'm', 0, G_OPTION_ARG_FILENAME, &options.model.settings.model, "The model (default: the path that was recorded)", "FILE" },
-    { "any-model", 0, 0, G_OPTION_ARG_NONE, &options.any_model, "Compare with --model even where it is not the recorded model", NULL },
+    { "model", 'm', 0, G_OPTION_ARG_FILENAME, &options.model.settings.model, "The model (default: the recorded path)", "FILE" },
+    { "any-model", 0, 0, G_OPTION_ARG_NONE, &options.any_model, "Compare with --model even if it is not the recorded model", NULL },
     { "threads", 't', 0, G_OPTION_ARG_STRING, &options.model.settings.threads,
       "Threads to compute with, 1..64 or auto (default: as recorded)", "N" },
-    { "cpu", 0, 0, G_OPTION_ARG_STRING, &options.cpu, "Best instruction set to use, such as avx2, as SIGHTLINE_CPU has it", "SET" },
+    { "cpu", 0, 0, G_OPTION_ARG_STRING, &options.cpu, "Best instruction set to use, such as avx2, like SIGHTLINE_CPU", "SET" },
     { "json", 'j', 0, G_OPTION_ARG_NONE, &options.json, "Print one JSON object", NULL },
     { NULL },
   };

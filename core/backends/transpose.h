@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Rows as columns, in elements of 32 bits, for loops that go through weights most of which are zero (internal to core/backends). */
+/* Transposes rows of 32-bit elements, for the loops with sparse weights (internal to core/backends). */
 #ifndef SL_CORE_BACKENDS_TRANSPOSE_H
 #define SL_CORE_BACKENDS_TRANSPOSE_H
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What the sessions of a graph make once and share (internal to core): weights packed in the order in which a backend reads them. The
- * cache is the runtime's, which attaches one to each graph; backends fill it. An entry is made by the first session that wants it and
- * lives as long as the graph.
+ * Packed weights that all sessions of a graph share (internal to core), in the order in which a backend reads them. The runtime attaches a
+ * cache to each graph; backends fill it. The first session that needs an entry makes it; it lives as long as the graph.
  */
 #ifndef SL_CORE_BACKENDS_WEIGHT_CACHE_H
 #define SL_CORE_BACKENDS_WEIGHT_CACHE_H
@@ -10,18 +9,18 @@
 #include "core/graph/arena.h"
 
 typedef struct _SlWeightCache SlWeightCache;
-/** SlWeightFunc: makes an entry in @arena, which nobody else uses meanwhile. */
+/** SlWeightFunc: makes an entry in @arena, which no other thread uses meanwhile. */
 typedef void *(*SlWeightFunc) (SlArena *arena, gpointer data);
 
 SlWeightCache *sl_weight_cache_new (void);
 void sl_weight_cache_free (SlWeightCache *cache);
 /**
  * sl_weight_cache_get:
- * @key, @how: what the entry is of, such as a node and an instruction set; both are compared as pointers
- * @make: makes the entry from @data if nobody has yet
+ * @key, @how: identify the entry, such as a node and an instruction set; both are compared as pointers
+ * @make: makes the entry from @data if it does not exist
  * @destroy: (nullable): takes the entry before its arena is freed
  *
- * Any thread; an entry that another thread makes just now is waited for.
+ * Any thread; the call waits for an entry that another thread is making.
  *
  * Returns: (transfer none)
  */

@@ -7,6 +7,9 @@
 
 #include <math.h>
 
+/* A share becomes a quotient of this: 32768 pixels are exact within a thirtieth of one. */
+#define SHARE_PARTS 1000000
+
 static double
 ratio_value (SlRatio ratio)
 {
@@ -54,6 +57,26 @@ sl_affine_fit (SlAffine *affine, SlFit fit, int frame_w, int frame_h, int tensor
     .yy = ratio_value (y),
     .y0 = axis_origin (y, frame_h, tensor_h),
   };
+}
+
+SlRatio
+sl_affine_share (SlRatio scale, double share)
+{
+  return share == 0 || share == 1 ? scale : (SlRatio){ scale.num * llround (share * SHARE_PARTS), scale.den * SHARE_PARTS };
+}
+
+void
+sl_affine_zoom (SlAffine *affine, double share, int tensor_w, int tensor_h)
+{
+  const double part = ratio_value (sl_affine_share ((SlRatio){ 1, 1 }, share));
+  double x, y;
+  sl_affine_apply (affine, tensor_w / 2.0, tensor_h / 2.0, &x, &y);
+  affine->xx *= part;
+  affine->xy *= part;
+  affine->yx *= part;
+  affine->yy *= part;
+  affine->x0 = x - affine->xx * tensor_w / 2 - affine->xy * tensor_h / 2;
+  affine->y0 = y - affine->yx * tensor_w / 2 - affine->yy * tensor_h / 2;
 }
 
 SlTurn

@@ -66,6 +66,10 @@ void sl_affine_scale (SlFit fit, int frame_w, int frame_h, int tensor_w, int ten
 /** sl_affine_fit: tensor -> frame for a @tensor_w x @tensor_h tensor of a @frame_w x @frame_h frame (all >= 1). Letterbox
  *  borders lie outside the frame's rectangle. */
 void sl_affine_fit (SlAffine *affine, SlFit fit, int frame_w, int frame_h, int tensor_w, int tensor_h);
+/** sl_affine_share: the scale of a tensor that the central @share of the picture fills: 0 < @share <= 1; 0 stands for 1. */
+SlRatio sl_affine_share (SlRatio scale, double share);
+/** sl_affine_zoom: the same of the whole map of a @tensor_w x @tensor_h tensor; the centre stays where it is. */
+void sl_affine_zoom (SlAffine *affine, double share, int tensor_w, int tensor_h);
 /** sl_affine_turn: the steps of an orientation; @orientation must be a value of its enum. */
 SlTurn sl_affine_turn (SlOrientation orientation);
 /** sl_affine_view: tensor -> frame when @part of the frame (sizes >= 1) is turned and then fitted into the tensor. */

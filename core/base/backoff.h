@@ -10,20 +10,20 @@
 /**
  * sl_backoff_delay:
  * @shortest: milliseconds after the first failure
- * @longest: milliseconds that no delay exceeds; counts as @shortest where it is less
+ * @longest: milliseconds that no delay exceeds; @shortest is used if it is larger
  * @failures: failures in a row, 1 or more
  *
- * The delay is @shortest, doubled with each further failure up to @longest, of which up to a quarter is taken off by chance, so that many
- * who lost the same peer do not come back at once. As chance only shortens, it works at @longest too, where most of them wait.
+ * The delay is @shortest, doubled with each further failure up to @longest, minus a random part of up to a quarter, so that many clients of
+ * one peer do not reconnect at once. Since the random part only shortens the delay, it also works at @longest, where most clients wait.
  *
  * Returns: milliseconds until the next attempt. Any thread.
  */
 guint sl_backoff_delay (guint shortest, guint longest, guint failures);
 /**
  * sl_backoff_delay_at:
- * @chance: 0 (nothing taken off) up to 1 (a quarter)
+ * @chance: 0 (nothing subtracted) to 1 (a quarter)
  *
- * sl_backoff_delay() with the random number given.
+ * sl_backoff_delay() with a given random number.
  */
 guint sl_backoff_delay_at (guint shortest, guint longest, guint failures, gdouble chance);
 

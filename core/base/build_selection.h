@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What this build keeps: everything, or what the models need that the meson option operators names (kept_list.h, which meson writes of
- * `sightline inspect --needs`). Tables ask for each row; what no table refers to, the linker drops.
+ * What this build contains: everything, or what the models of the meson option operators need (kept_list.h, which meson writes from
+ * `sightline inspect --needs`). Tables check each row; the linker drops code that no table refers to.
  */
 #ifndef SL_BASE_BUILD_SELECTION_H
 #define SL_BASE_BUILD_SELECTION_H

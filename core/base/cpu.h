@@ -3,9 +3,9 @@
  * The instruction sets of this processor, detected once per process, and how far kernels may use them. Every family of kernels has a
  * table of SlCpuRow, and takes the best row that sl_cpu_best() allows.
  *
- * Two environment variables are read at the first call. SIGHTLINE_CPU=LEVEL keeps every family at or below that level; where the
- * processor does not reach it, one warning says what is available and what is used. SIGHTLINE_CPU_MASK=LEVEL, for tests, hides what a
- * processor of that level does not have; it never adds anything. XNNPACK detects the processor itself and knows neither.
+ * Two environment variables are read at the first call. SIGHTLINE_CPU=LEVEL limits every family to that level; if the processor does not
+ * have it, a warning says which levels are available and which one is used. SIGHTLINE_CPU_MASK=LEVEL, for tests, hides instruction sets
+ * above that level; it never adds any. XNNPACK detects the processor itself and ignores both.
  */
 #ifndef SL_BASE_CPU_H
 #define SL_BASE_CPU_H

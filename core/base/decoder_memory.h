@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Where decoders write their frames. GStreamer's libav decoders lend libavcodec frames of a buffer pool ("direct rendering"). Where the
- * picture is cropped out of the coded one, these are now and then of the coded size, and the decoder of gst-libav 1.26.2-1+deb13u1 ends the
- * process over it: "video meta uses 464x256 instead of 452x256".
+ * Memory of decoded frames. GStreamer's libav decoders let libavcodec write into frames of a buffer pool ("direct rendering"). If the
+ * picture is cropped from the coded one, these sometimes have the coded size, and the decoder of gst-libav 1.26.2-1+deb13u1 aborts the
+ * process: "video meta uses 464x256 instead of 452x256".
  */
 #ifndef SL_BASE_DECODER_MEMORY_H
 #define SL_BASE_DECODER_MEMORY_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Lengths of time as people write them.
+ * Durations as text, such as 500ms or 2min.
  */
 #ifndef SL_BASE_DURATION_H
 #define SL_BASE_DURATION_H

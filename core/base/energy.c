@@ -7,7 +7,7 @@
 
 #define MOST 16
 
-/** A counter of microjoules that begins anew at @range, or a sensor. */
+/** A counter of microjoules that wraps around at @range, or a sensor. */
 typedef struct
 {
   int fd, times; /* (-1: none): of a sensor of milliamperes, its millivolts */

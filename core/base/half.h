@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Numbers of 16 bits: IEEE 754's binary16, subnormal ones, infinities and NaN included; and bfloat16, the upper half of a float.
+ * 16-bit floats: IEEE 754's binary16, including subnormal numbers, infinities and NaN; and bfloat16, the upper half of a float.
  */
 #ifndef SL_BASE_HALF_H
 #define SL_BASE_HALF_H
@@ -13,7 +13,7 @@
 gfloat sl_half_to_float (guint16 half);
 /** sl_half_from_float: the nearest, of two the even one; infinity from 65520 on. */
 guint16 sl_half_from_float (gfloat value);
-/** sl_half_holds: whether @value is a number that binary16 has, so that nothing is lost. */
+/** sl_half_holds: whether binary16 represents @value exactly. */
 gboolean sl_half_holds (gfloat value);
 
 /** SL_BFLOAT_MOST: the largest finite one. */

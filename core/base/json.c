@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * JSON strings and numbers. Used for predictions and by the program's --json outputs. Whatever comes in, what
- * goes out is valid UTF-8 and JSON, independent of the locale.
+ * JSON strings and numbers. Used for predictions and by the program's --json outputs. The output is valid UTF-8 and JSON for any input and
+ * in any locale.
  */
 #include "core/base/json.h"
 

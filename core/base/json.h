@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Writing JSON by hand: strings and numbers that are valid whatever bytes come in and whatever the locale says.
+ * Writing JSON: strings and numbers are valid for any input bytes and in any locale.
  */
 #ifndef SL_BASE_JSON_H
 #define SL_BASE_JSON_H
 
 #include <glib.h>
 
-/** sl_json_append_string: @text quoted and escaped, with all that is not plain (core/base/printable.h) in escapes; null for NULL. */
+/** sl_json_append_string: @text quoted and escaped, including characters that are not plain (core/base/printable.h); null for NULL. */
 void sl_json_append_string (GString *out, const char *text);
 /** sl_json_append_double: @digits (1..17) significant digits; null, JSON's only word for it, when @value is not finite. */
 void sl_json_append_double (GString *out, double value, guint digits);

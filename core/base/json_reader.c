@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-/* What of a wrong text a message shows. */
+/* The part of an invalid text that a message shows. */
 #define SHOWN 20
 
 static const char *const kinds[] = { "nothing", "an object", "a list", "a string", "a number", "true", "false", "null" };

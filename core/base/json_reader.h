@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Reading JSON from outside, a value after the other, without a tree: a file of any size costs no more memory than what its reader keeps.
+ * Reads untrusted JSON value by value, without a tree: a file of any size needs only the memory that its reader keeps.
  *
  *   sl_json_reader_init (&r, text, length);
  *   if (sl_json_reader_enter (&r, SL_JSON_OBJECT))

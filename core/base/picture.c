@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Words for pictures, and conventions. Words are compared as ASCII, whatever the locale. */
+/* Words for pictures, and conventions. Words are compared as ASCII, in any locale. */
 #include "core/base/picture.h"
 
 #include <stddef.h>

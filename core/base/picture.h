@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What every folder means by a picture: its limits, how it is laid out in a tensor, and what holds where nothing is stated. libc only.
+ * Definitions of a picture for every folder: its limits, its layout in a tensor, and defaults. libc only.
  */
 #ifndef SL_BASE_PICTURE_H
 #define SL_BASE_PICTURE_H
@@ -44,7 +44,10 @@ typedef enum
 #define SL_N_FITS 3
 #define SL_FIT_NAMES "stretch, letterbox or crop"
 
-/** SlPictureWord: what properties, options and files call a value of an enumeration above, and what they say of it. */
+/** SL_LEAST_SHARE: the least share of a side that a crop may keep. */
+#define SL_LEAST_SHARE 0.01
+
+/** SlPictureWord: name of a value of an enumeration above, in properties, options and files, and its description. */
 typedef struct
 {
   const char *name, *meaning;
@@ -71,8 +74,8 @@ typedef enum
   SL_MATRIX_BT2020
 } SlMatrix;
 
-/** sl_matrix_of_height: the matrix of a picture whose maker states none: BT.601 up to 576 rows, which is standard definition, BT.709 above,
- *  as players and GStreamer have it. */
+/** sl_matrix_of_height: the default matrix of a picture: BT.601 up to 576 rows, which is standard definition, BT.709 above, as in players
+ *  and GStreamer. */
 SlMatrix sl_matrix_of_height (int height);
 
 #endif

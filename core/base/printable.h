@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Text of others for people: names in models, labels, file names, what servers answer. It may be of any length and hold any bytes,
- * among them those that command a terminal.
+ * Untrusted text for people: names in models, labels, file names, responses of servers. It may have any length and any bytes, including
+ * terminal control sequences.
  */
 #ifndef SL_BASE_PRINTABLE_H
 #define SL_BASE_PRINTABLE_H
@@ -15,8 +15,8 @@
 
 /** sl_utf8_next: the character at *@text, which is not the end, and moves past it; U+FFFD for a byte that is not UTF-8. */
 gunichar sl_utf8_next (const char **text);
-/** sl_is_plain: whether a character is only looked at: not a control character, a line separator, or one that turns the direction of the
- *  text around it. */
+/** sl_is_plain: whether a character only shows a glyph: not a control character, a line separator, or a bidirectional formatting character.
+ *  */
 gboolean sl_is_plain (gunichar c);
 
 /** sl_printable: (transfer full): @text in one line of valid UTF-8. Bytes that are not UTF-8 and characters that are not plain become \xHH,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Passwords out of texts that leave the process. Whatever shows a URI, or a sentence that may have one in it, calls a function of
- * this header first. A doubtful text loses more than its password, never less.
+ * Removes passwords from texts that leave the process. All code that shows a URI, or a sentence that may contain one, calls a function of
+ * this header first. An ambiguous text loses more than its password, never less.
  */
 #ifndef SL_BASE_REDACT_H
 #define SL_BASE_REDACT_H
@@ -12,10 +12,10 @@
 #define SL_HIDDEN "***"
 
 /**
- * sl_redact_uri: (transfer full): @uri, the whole of which is one URI or what was meant to be one, without its secrets.
+ * sl_redact_uri: (transfer full): @uri, a single URI or a malformed one, without its secrets.
  *
- * Hidden are: what stands between a ':' behind the scheme and the last '@', whatever characters it has and whether or not the scheme is a
- * known one or is there at all; and the values of password=, pwd=, token=, secret=, key=, auth= and the like in path and query. Paths of
+ * Hidden are: the text between a ':' after the scheme and the last '@', with any characters and with any scheme or none; and the values of
+ * password=, pwd=, token=, secret=, key=, auth= and the like in path and query. Paths of
  * files and devices are left as they are, and examples: HOST:port, USER:PASSWORD@HOST:PORT. Redacting twice changes nothing.
  * @secrets: (nullable): gets a copy (char *) of each value that was hidden
  */

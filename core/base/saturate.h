@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Whole numbers of real ones that a file states: C leaves the conversion of what does not fit undefined.
+ * Converts real numbers of a file to integers: in C the conversion of values out of range is undefined.
  */
 #ifndef SL_BASE_SATURATE_H
 #define SL_BASE_SATURATE_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A password in a file of its own, which command lines, description files and process lists do not show.
+ * A password in a separate file, which command lines, description files and process lists do not show.
  */
 #ifndef SL_BASE_SECRETFILE_H
 #define SL_BASE_SECRETFILE_H

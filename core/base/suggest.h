@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The name that was probably meant, for errors about unknown ones.
+ * Suggestions for errors about unknown names.
  */
 #ifndef SL_BASE_SUGGEST_H
 #define SL_BASE_SUGGEST_H
 
 #include <glib.h>
 
-/** sl_suggest: (transfer none) (nullable): the one of @names (@n, NULL entries skipped) that @got is a slip of: at most a third of its
- *  letters differ. */
+/** sl_suggest: (transfer none) (nullable): the one of @names (@n, NULL entries skipped) for which @got is a probable typo: at most a third
+ *  of its letters differ. */
 const char *sl_suggest (const char *got, const char *const *names, guint n);
 /** sl_suggest_text: (transfer full): "; did you mean 'X'?", or the whole list "; expected one of A, B" when nothing is near and there
  *  are at most 12, or "". */

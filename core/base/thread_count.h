@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * How many threads: what properties and options may say. A number is 1..SL_MAX_THREADS, or 0 for automatic; texts may say "auto" for 0. A
- * session of a model then measures, everything else takes what sl_threads_resolve() says.
+ * Numbers of threads in properties and options: 1..SL_MAX_THREADS, or 0 for automatic; "auto" in text means 0. For 0, a session of a model
+ * measures the best number; all other code uses sl_threads_resolve().
  */
 #ifndef SL_BASE_THREAD_COUNT_H
 #define SL_BASE_THREAD_COUNT_H

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Each thread has a share of the pieces, neighbours of each other and the same share of every work of as many pieces, so that what a thread
- * wrote is in its own cache when it reads it as the next work's input. Who is done with his own share claims from others', one piece at a
- * time, so a thread that starts late or is held up does fewer. A claim is what makes a thread take part: one that still sleeps when all pieces
+ * wrote is in its own cache when it reads it as the next work's input. A thread that has finished its own share claims items of others, one
+ * at a time, so a thread that starts late or is held up does fewer. A claim is what makes a thread take part: one that still sleeps when
+ * all pieces
  * are done is never waited for. What a claim refers to cannot change before the claimed piece is counted as done, so it is read only afterwards.
  */
 #include "core/base/thread_pool.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Door: other folders may include this header. */
 /*
- * Runtimes that others keep, which run a model whole: they are given the model file, not our graph. Their libraries are opened when a model
- * asks for one, so nothing is linked against them. A model is loaded once and may have any number of sessions; a session takes its tensors
- * as the model file has them, the same that our own sessions take.
+ * Other runtimes, which run a whole model: they get the model file, not our graph. Their libraries are opened when a model needs one, so
+ * nothing links against them. A model is loaded once and may have any number of sessions. A session takes the tensors of the model file,
+ * like our own sessions.
  */
 #ifndef SL_CORE_EXTERNAL_EXTERNAL_H
 #define SL_CORE_EXTERNAL_EXTERNAL_H
@@ -12,13 +12,13 @@
 
 #include "core/graph/graph.h"
 
-/** The backends that a model may be given to, for messages. */
+/** The names of backends, for messages. */
 #define SL_BACKEND_NAMES "auto, sightline, onnxruntime or tflite"
 #define SL_BACKEND_OURS "sightline"
 #define SL_BACKEND_AUTO "auto"
 
 /**
- * SlBackendSettings: who runs a model, as properties say it; zeroed = Sightline itself.
+ * SlBackendSettings: the runtime of a model, from properties; zeroed = Sightline itself.
  * @backend: (nullable): one of SL_BACKEND_NAMES; NULL or "" = sightline
  * @provider: (nullable): execution providers of ONNX Runtime in order of preference, ',' between, such as "tensorrt,cuda"
  * @options: (nullable): KEY=VALUE with ',' between, for the first provider, or for the delegate
@@ -69,8 +69,8 @@ typedef struct
 /** sl_external_model_new: (transfer full): NULL with SL_ERROR_UNSUPPORTED where the library is missing or too old, and SL_ERROR_BACKEND with
  *  what it says where it refuses. */
 SlExternalModel *sl_external_model_new (const SlExternalRequest *request, GError **error);
-/** sl_external_model_share: takes @model; returns (transfer full) the living model that was shared under the same @identity before, else @model, found
- *  under it from now on. A device then has one copy of its weights, however many streams there are. */
+/** sl_external_model_share: takes @model; returns (transfer full) the existing model that was shared under the same @identity, else @model,
+ *  which is now shared under it. So a device has one copy of its weights for all streams. */
 SlExternalModel *sl_external_model_share (SlExternalModel *model, const char *identity);
 /** sl_external_model_find_shared: (transfer full) (nullable): the living model that was shared under @identity. */
 SlExternalModel *sl_external_model_find_shared (const char *identity);

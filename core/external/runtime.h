@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What a runtime of others is to core/external/: a row with the names of its library and functions that put its C interface into our terms.
+ * The description of another runtime in core/external/: a row with the names of its library, and functions that adapt its C interface.
  */
 #ifndef SL_CORE_EXTERNAL_RUNTIME_H
 #define SL_CORE_EXTERNAL_RUNTIME_H
@@ -10,7 +10,7 @@
 /** SL_FAILURE_SIZE: bytes of a runtime's own words that are kept. */
 #define SL_FAILURE_SIZE 512
 
-/** SlRuntimeEdges: what a model has at its edges; the one who fills it in owns the names and frees them with g_free(). */
+/** SlRuntimeEdges: a model's inputs and outputs; the code that fills it in owns the names and frees them with g_free(). */
 typedef struct
 {
   guint n_inputs, n_outputs;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Models and sessions of the runtimes of others: which input of the runtime is which of our graph, and what of both has to be the same. The rows of
- * the table say the rest.
+ * Models and sessions of other runtimes: the mapping between the runtime's inputs and outputs and those of our graph, and the check that
+ * they match. The rows of the table have the rest.
  */
 #include "core/external/external.h"
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Door: other folders may include this header. */
 /*
- * The bytes of a model file in memory of our own. A mapping of the file would be cheaper to make, but then a program
- * that overwrites or truncates the file changes the weights of a running model, or ends the process with SIGBUS.
+ * The bytes of a model file in anonymous memory. A mapping of the file would be cheaper, but a program that overwrites or truncates a
+ * mapped file changes the weights of a running model, or ends the process with SIGBUS.
  *
  * Weights that sessions have packed are not read again until the next session of that graph is made, so their pages are given back
  * to the system meanwhile and read from the file again when needed, provided that the file is still the same. BatchNormalization is
- * multiplied into weights where they are, so that no second copy of them is ever needed.
+ * multiplied into weights in place, so that no second copy is needed.
  */
 #ifndef SL_CORE_GRAPH_FILE_IMAGE_H
 #define SL_CORE_GRAPH_FILE_IMAGE_H

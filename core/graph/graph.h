@@ -18,7 +18,7 @@
 #include "core/graph/precision.h"
 #include "core/graph/tensor.h"
 
-/** Limits on what a file may declare; more is SL_ERROR_LIMIT. */
+/** Limits for a file; more is SL_ERROR_LIMIT. */
 #define SL_MAX_TENSORS 65536
 #define SL_MAX_NODES 65536
 #define SL_MAX_OPERANDS 256
@@ -33,11 +33,11 @@
 #define SL_MAX_TENSOR_LIMIT 1048576
 
 /**
- * SlHeldInput: an input that sessions have memory for, since nobody gives it with each run: state that a model carries from run to run, or a
- * tensor that stays until there is another.
+ * SlHeldInput: an input whose memory belongs to the session, because callers do not pass it with each run: state from run to run, or a
+ * tensor that stays until there is a newer one.
  * @input, @output: tensors; @output -1 = nothing of the model becomes the next run's input
  * @at: place of @output among the graph's outputs where it is one of them, too, else -1
- * @first: (nullable): what the first run gets; NULL = zeros
+ * @first: (nullable): value in the first run; NULL = zeros
  */
 typedef struct
 {
@@ -114,13 +114,14 @@ gboolean sl_graph_set_whole (SlGraph *graph, const char *runtime, GError **error
 
 /* Reading: any thread, after sl_graph_prepare(). */
 
-/** sl_graph_share: takes @graph, prepared; returns (transfer full) the living graph that was shared under the same @identity
- *  before, else @graph, found under it from now on. Sessions of one graph share its packed weights. */
+/** sl_graph_share: takes @graph, prepared; returns (transfer full) the existing graph that was shared under the same @identity, else
+ *  @graph, which is now shared under it. Sessions of one graph share its packed weights. */
 SlGraph *sl_graph_share (SlGraph *graph, const char *identity);
 /** sl_graph_find_shared: (transfer full) (nullable): the living graph that was shared under @identity. */
 SlGraph *sl_graph_find_shared (const char *identity);
-/** sl_graph_attach: (transfer none): what users of the graph share and it knows nothing of, such as packed weights: made by the first call's
- *  @make; @destroy takes it when the graph is freed, before its tensors go. Every call gives the same functions. */
+/** sl_graph_attach: (transfer none): data that users of the graph share and the graph does not know, such as packed weights: made by the
+ *  first call's
+ * @make; @destroy takes it when the graph is freed, before its tensors go. Every call gives the same functions. */
 gpointer sl_graph_attach (SlGraph *graph, gpointer (*make) (void), GDestroyNotify destroy);
 /** sl_graph_file: (transfer none) (nullable): see sl_graph_set_file(). */
 SlFileImage *sl_graph_file (const SlGraph *graph);
@@ -132,8 +133,8 @@ gpointer sl_graph_source (const SlGraph *graph);
 gboolean sl_graph_skips_input_quantize (const SlGraph *graph);
 /** sl_graph_batch: see sl_graph_set_batch(); at least 1. */
 guint sl_graph_batch (const SlGraph *graph);
-/** sl_graph_batch_shape: @dims, -1 for the one that is open, are what the file has a tensor of @elements reshaped to, of which dimension 0 is @first: where they
- *  are those of one item, they become those of the graph's batch. */
+/** sl_graph_batch_shape: @dims (-1 for the inferred one) is the file's shape for a reshape of a tensor of @elements, whose dimension 0 is
+ *  @first. If it is the shape of one item, it becomes that of the graph's batch. */
 void sl_graph_batch_shape (const SlGraph *graph, gsize elements, gint32 first, gint32 *dims, guint rank);
 /** sl_graph_whole: (transfer none) (nullable): see sl_graph_set_whole(). */
 const char *sl_graph_whole (const SlGraph *graph);
@@ -155,7 +156,7 @@ guint sl_graph_n_held (const SlGraph *graph);
 const SlHeldInput *sl_graph_held (const SlGraph *graph, guint i);
 /** sl_graph_held_place: which input of the model held input @i is. */
 guint sl_graph_held_place (const SlGraph *graph, guint i);
-/** sl_graph_carries_state: whether what a run gives depends on the runs before. */
+/** sl_graph_carries_state: whether the result of a run depends on earlier runs. */
 gboolean sl_graph_carries_state (const SlGraph *graph);
 /** sl_graph_all_inputs, sl_graph_all_outputs: (transfer none): tensors: first those of sl_graph_input() and sl_graph_output(), then those
  *  of held inputs, in their order. @places: (out) (optional) (transfer none): which input or output of the model each is. */

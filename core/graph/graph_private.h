@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What a graph is made of, for graph.c and core/passes/ only. */
+/* The parts of a graph, for graph.c and core/passes/ only. */
 #ifndef SL_CORE_GRAPH_GRAPH_PRIVATE_H
 #define SL_CORE_GRAPH_GRAPH_PRIVATE_H
 
@@ -20,7 +20,7 @@ struct _SlGraph
   GHashTable *imports;         /* sl_graph_note_import() */
   gboolean given[SL_OP_COUNT]; /* whether the reader added a node of it */
   guint n_inputs, n_outputs;
-  guint n_held, n_carried;                          /* that stand behind the inputs and the outputs */
+  guint n_held, n_carried;                          /* the tensors of the inputs and outputs */
   gint32 inputs[SL_MAX_IO], outputs[SL_MAX_IO];     /* those of the model and, behind them, those of sl_graph_hold_input() */
   guint8 input_at[SL_MAX_IO], output_at[SL_MAX_IO]; /* by place here: the place in the model */
   SlHeldInput held[SL_MAX_IO];

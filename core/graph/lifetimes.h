@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Where intermediate tensors live (internal to core): from the order of nodes to lifetimes to one arena.
+ * Memory of intermediate tensors (internal to core): from the order of nodes to lifetimes to offsets in one arena.
  */
 #ifndef SL_CORE_GRAPH_LIFETIMES_H
 #define SL_CORE_GRAPH_LIFETIMES_H
@@ -20,7 +20,7 @@ typedef struct
   guint in_place, fullest;
 } SlMemoryPlan;
 
-/** sl_roots_new: (transfer full): for each tensor the one whose bytes it shows: itself, or what it is a view of. */
+/** sl_roots_new: (transfer full): for each tensor the one that owns its bytes: itself, or the tensor that it is a view of. */
 gint32 *sl_roots_new (const SlGraph *graph);
 
 /**

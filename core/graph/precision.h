@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* In how many bits layers of floats may be computed. */
+/* Precision of float layers. */
 #ifndef SL_CORE_GRAPH_PRECISION_H
 #define SL_CORE_GRAPH_PRECISION_H
 
@@ -9,7 +9,7 @@
 #define SL_PRECISION_NAMES "float, bf16 or fp16"
 
 /**
- * SlPrecision: of layers of floats that are products of matrices; what is not named there stays as the model has it.
+ * SlPrecision: precision of float layers that are matrix products; everything else stays as in the model.
  * @SL_PRECISION_FLOAT: as the model has it
  * @SL_PRECISION_BF16: weights are rounded to bfloat16, where processors multiply these activations, too; sums are floats
  * @SL_PRECISION_FP16: weights are rounded to binary16; activations and sums are floats
@@ -21,7 +21,7 @@ typedef enum
   SL_PRECISION_FP16
 } SlPrecision;
 
-/** sl_precision_parse: (nullable) @text: NULL and "" are SL_PRECISION_FLOAT. FALSE with SL_ERROR_ARGUMENT for what is none. */
+/** sl_precision_parse: (nullable) @text: NULL and "" are SL_PRECISION_FLOAT. FALSE with SL_ERROR_ARGUMENT for an unknown name. */
 gboolean sl_precision_parse (const char *text, SlPrecision *precision, GError **error);
 /** sl_precision_name: (transfer none): "bf16". */
 const char *sl_precision_name (SlPrecision precision);

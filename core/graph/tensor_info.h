@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Door: other folders may include this header. */
 /*
- * What is known of a tensor outside its graph: at a model's edge, in caps, by a decoder. Messages write its dimensions as the graph does,
+ * A tensor outside its graph: as input or output of a model, in caps, for a decoder. Messages write its dimensions as the graph does,
  * outermost first.
  */
 #ifndef SL_CORE_GRAPH_TENSOR_INFO_H
@@ -15,11 +15,11 @@
 /**
  * SlTensorInfo:
  * @name: (nullable)
- * @id: (nullable): what a description file calls an output, whatever the model does (docs/modelinfo.md)
+ * @id: (nullable): the id of an output in a description file (docs/modelinfo.md)
  * @dims: outermost first
  * @scale: 0 = not quantised per tensor
  * @values: what an output's numbers are
- * @classes: that the numbers of an output are chosen from, by ARG_MAX; 0 = unknown
+ * @classes: number of classes from which ARG_MAX chose the output's values; 0 = unknown
  */
 typedef struct
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What the numbers of a tensor are, as far as the operators that make it tell: probabilities, or numbers of any size.
+ * The kind of a tensor's values, derived from the operators that compute it: probabilities, or arbitrary numbers.
  */
 #ifndef SL_CORE_GRAPH_VALUE_KIND_H
 #define SL_CORE_GRAPH_VALUE_KIND_H
@@ -16,7 +16,7 @@ typedef enum
   SL_VALUES_SHARES         /* probabilities whose sum is 1: SOFTMAX makes them */
 } SlValueKind;
 
-/** sl_graph_value_kind: of tensor @index of a prepared graph. Operators that only move or average numbers are looked through. */
+/** sl_graph_value_kind: of tensor @index of a prepared graph. Operators that only move or average values keep the kind of their input. */
 SlValueKind sl_graph_value_kind (const SlGraph *graph, gint32 index);
 /** sl_graph_class_count: how many numbers each element of tensor @index was chosen from, where ARG_MAX makes it, or how many classes TFLite_Detection_PostProcess
  *  has; 0 = nothing says so. */

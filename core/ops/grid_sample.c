@@ -2,7 +2,7 @@
 /*
  * GRID_SAMPLE: output pixel [b,i,j] is the picture [batch,height,width,channels] at the place that the grid [batch,rows,columns,2] has
  * there: x, then y, -1..1 from edge to edge. A volume [batch,depth,height,width,channels] has a grid [batch,planes,rows,columns,3], with z
- * behind y. Places may be any numbers: what is far outside, infinite or not a number is limited first.
+ * behind y. Places may be any numbers: large, infinite and NaN ones are clamped first.
  */
 #include <math.h>
 #include <string.h>

@@ -45,7 +45,7 @@ gboolean sl_node_check_typed (const SlGraph *graph, const SlNode *node, guint n_
 /** sl_node_same_shape_infer: the outputs take the shape of input 0. */
 gboolean sl_node_same_shape_infer (SlGraph *graph, SlNode *node, GError **error);
 /**
- * sl_node_sum_scale: what a sum of products of 8-bit codes is multiplied by in a convolution or fully connected layer that reads input @from:
+ * sl_node_sum_scale: factor of a sum of products of quantised values in a convolution or fully connected layer that reads input @from:
  * the scales' product divided by the output's, as XNNPACK computes it, or times its reciprocal, as qnnpack does. The two differ in the last bit.
  */
 gfloat sl_node_sum_scale (const SlGraph *graph, const SlNode *node, guint from, gint32 channel);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Pairs of QUANTIZE and DEQUANTIZE: what is made real and quantised in the same way again is what it was; a QUANTIZE to
- * the quantisation its input has already does nothing. What is not exact is left alone.
+ * Removes pairs of DEQUANTIZE and QUANTIZE with the same quantisation, and a QUANTIZE whose input already has its quantisation. Pairs that
+ * would change a value stay.
  */
 #include "core/ops/ops.h"
 #include "core/passes/passes.h"

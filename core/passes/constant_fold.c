@@ -2,7 +2,7 @@
 /*
  * Constant folding: a node that reads constants only, or shapes only, is run once with its own kernel and its outputs
  * become constants. It happens node by node while the graph is verified, since the shapes of later nodes may depend
- * on the values; results much larger than what they are made of are left to be computed at run time. So is everything once a graph's
+ * on the values; results much larger than their inputs are computed at run time. So is everything once a graph's
  * folding has taken as much work as a file of its size may cost at load: a few bytes of FILL, TILE and BATCH_MATMUL can ask for hours.
  */
 #include "core/ops/ops.h"

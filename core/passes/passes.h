@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Graph rewrites (internal to core). A pass changes what the graph does nowhere, only how: each is one file and
- * one row in passes.c, runs on a verified graph, and the graph is verified again after all of them.
+ * Graph rewrites (internal to core). A pass never changes the results of the graph. Each is one file and one row in passes.c, and runs on a
+ * verified graph; the graph is verified again after all of them.
  */
 #ifndef SL_CORE_PASSES_H
 #define SL_CORE_PASSES_H
@@ -9,7 +9,7 @@
 #include "core/graph/graph_private.h"
 
 /**
- * SlPassIndex: who makes and who reads each tensor, built once a pass.
+ * SlPassIndex: producers and consumers of each tensor, built once for each pass.
  * @consumers: how many times each tensor is read: inputs of nodes, and the model's outputs
  * @producer: position of the node that makes each tensor, -1 = none
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Door: other folders may include this header. */
 /*
- * From what a reader built to what a session can run, and what may be left out of it on request.
+ * Prepares a graph from a reader for sessions, and removes optional parts on request.
  */
 #ifndef SL_CORE_PASSES_PREPARE_H
 #define SL_CORE_PASSES_PREPARE_H
@@ -10,7 +10,8 @@
 
 /** sl_graph_prepare: checks nodes, infers shapes, runs the passes. Idempotent. */
 gboolean sl_graph_prepare (SlGraph *graph, GError **error);
-/** sl_graph_input_scale: what the first operators of a prepared graph multiply its first input by, one number for all pixels; 0 = nothing is known. */
+/** sl_graph_input_scale: the factor by which the first operators of a prepared graph multiply its first input, one number for all pixels; 0
+ *  = unknown. */
 gdouble sl_graph_input_scale (const SlGraph *graph);
 /** sl_graph_find_input_scale: the same of a graph that is not prepared yet, whose operators still are those of the file. */
 gdouble sl_graph_find_input_scale (const SlGraph *graph);

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Door: other folders may include this header. */
 /*
- * A session runs a prepared graph: its nodes split among backends, its intermediate
- * tensors laid out in one block of memory, its threads started. Everything is decided in sl_session_new();
- * sl_session_run() only runs.
+ * A session runs a prepared graph. sl_session_new() divides the nodes among backends, places intermediate tensors in one block of memory
+ * and starts threads; sl_session_run() only runs.
  *
  * Any number of sessions, on any threads, may share a graph: they share the file's bytes, every constant and the packed
  * weights, as far as backends can share them.
@@ -43,7 +42,7 @@ typedef struct
 } SlSessionStats;
 
 /**
- * SlBackendUse: what a session leaves to a backend.
+ * SlBackendUse: a session's use of a backend.
  * @name, @title: "int8" and "int8 kernels"
  * @cpu: (nullable): the instruction set of its kernels, where it chooses one: "c", "avx2", "avxvnni", "avx512", "neon", "dotprod" or "i8mm"
  * @nodes: how many it runs
@@ -64,10 +63,11 @@ typedef struct
 SlSession *sl_session_new (SlGraph *graph, guint threads, GError **error);
 /** sl_session_new_full: of 1..SL_MAX_THREADS threads; with @profile every node runs by itself and its time is kept; slower than without. */
 SlSession *sl_session_new_full (SlGraph *graph, guint threads, gboolean profile, GError **error);
-/** sl_session_new_external: a session that a runtime of others runs whole; @graph is of the same file as @model, or its skeleton. Nodes and steps
- *  are none of our business then, so it has one step. */
+/** sl_session_new_external: a session that another runtime runs as a whole; @graph is of the same file as @model, or its skeleton. It has
+ *  one step, because nodes and steps are internal to that runtime. */
 SlSession *sl_session_new_external (SlGraph *graph, SlExternalModel *model, guint threads, GError **error);
-/** sl_session_set_fallback: whether a run that the runtime of others fails is repeated by a session of ours, which takes all later ones, too. */
+/** sl_session_set_fallback: whether one of our sessions repeats a run that failed in the other runtime; it then does all later runs, too.
+ *  */
 void sl_session_set_fallback (SlSession *session, gboolean fallback);
 /** sl_session_external: (transfer none) (nullable): the runtime's model that runs now; NULL of a session of ours, and after a fallback. */
 SlExternalModel *sl_session_external (const SlSession *session);
@@ -84,9 +84,9 @@ void sl_session_free (SlSession *session);
  * Not thread-safe: one run at a time per session. Does not allocate after the first run with given pointers.
  */
 SlStatus sl_session_run (SlSession *session, const void *const *inputs, void *const *outputs);
-/** sl_session_reset: every input that is held is what it is before the first run. Between runs, in their thread. */
+/** sl_session_reset: every held input gets its value from before the first run. Between runs, in their thread. */
 void sl_session_reset (SlSession *session);
-/** sl_session_forget: likewise state that the model carries from run to run, and no other input. */
+/** sl_session_forget: the same only for state from run to run. */
 void sl_session_forget (SlSession *session);
 /** sl_session_held: (transfer none): memory of held input @i (core/graph/graph.h), to read or to write between runs; another one after each run. */
 void *sl_session_held (SlSession *session, guint i);
@@ -98,7 +98,7 @@ const char *sl_session_status_text (const SlSession *session, SlStatus status);
  *  FALSE. */
 void sl_session_cancel (SlSession *session, gboolean cancelled);
 gboolean sl_session_is_cancelled (const SlSession *session);
-/** sl_session_link: what cancels @session cancels @other (nullable), too, until the next call, which ends that for the one before. */
+/** sl_session_link: cancelling @session also cancels @other (nullable), until the next call, which replaces @other. */
 void sl_session_link (SlSession *session, SlSession *other);
 /** sl_session_node_ns: nanoseconds spent in node @node over all runs; 0 unless profiling. */
 guint64 sl_session_node_ns (const SlSession *session, guint node);
@@ -107,8 +107,8 @@ guint64 sl_session_node_ns (const SlSession *session, guint node);
 guint sl_session_threads (const SlSession *session);
 SlGraph *sl_session_graph (SlSession *session); /* (transfer none) */
 void sl_session_stats (const SlSession *session, SlSessionStats *stats);
-/** sl_session_backend: (transfer none): who runs node @node: the name of a backend, "int8" (fast 8-bit kernels), "xnnpack" or "plain", or
- *  "view" for a node that nobody has to run. */
+/** sl_session_backend: (transfer none): the backend of node @node: "int8" (fast 8-bit kernels), "xnnpack" or "plain", or "view" for a node
+ *  that is not run. */
 const char *sl_session_backend (const SlSession *session, guint node);
 /** sl_session_backend_use: the session's use of backend @i, in the order of preference; FALSE when there are no more. */
 gboolean sl_session_backend_use (const SlSession *session, guint i, SlBackendUse *use);

@@ -15,8 +15,9 @@ G_BEGIN_DECLS
 /**
  * SlFindings:
  *
- * What a custom decoder finds in one frame. It takes anything: what is not finite, below the threshold or without area is left out, the best
- * are kept. After SlCustomDecoderClass.decode() has returned it takes nothing more. It belongs to one thread.
+ * The results of a custom decoder for one frame. It accepts all results: those with NaN or infinite values, below the threshold or without
+ * area are dropped, and the best are kept. After SlCustomDecoderClass.decode() has returned, additions are ignored. It belongs to one
+ * thread.
  *
  * Since: 0.1
  */
@@ -33,7 +34,7 @@ void sl_findings_set_values (SlFindings *findings, const gfloat *values, guint n
 /**
  * SlCustomDecoder:
  *
- * A decoder to subclass, for a model whose outputs no other decoder knows. An instance is the property #SlPredictor:custom-decoder of any
+ * A decoder to subclass, for a model that no built-in decoder supports. An instance is the property #SlPredictor:custom-decoder of any
  * number of predictors.
  *
  * Since: 0.1
@@ -44,17 +45,17 @@ G_DECLARE_DERIVABLE_TYPE (SlCustomDecoder, sl_custom_decoder, SL, CUSTOM_DECODER
  * SlCustomDecoderClass::decode:
  * @self: a custom decoder
  * @tensors: has the model's output tensors, sl_predictions_get_outputs(), and nothing else
- * @findings: where to add what they mean
+ * @findings: gets the results
  *
- * Called for each frame, in the thread that predicts. It must neither predict with the predictor that calls it
- * nor read or set that one's properties, which waits for ever.
+ * Called for each frame, in the thread that predicts. It must neither predict with the predictor that calls it nor read or set that
+ * predictor's properties: these calls would deadlock.
  *
  * Since: 0.1
  */
 
 /**
  * SlCustomDecoderClass:
- * @decode: adds to findings what a frame's tensors mean
+ * @decode: adds the results of a frame's tensors to findings
  *
  * Since: 0.1
  */

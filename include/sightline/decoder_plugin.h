@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Decoders from outside: a shared object exports one SlDecoderPlugin, the row `sightline_decoder`, and needs no library of ours.
+ * Plug-in decoders: a shared object exports one SlDecoderPlugin, the table `sightline_decoder`, and links none of our libraries.
  *
  *   const SlDecoderPlugin sightline_decoder = { SL_DECODER_PLUGIN_HEAD, .name = "mine", ... };
  *
@@ -42,7 +42,7 @@ typedef enum
 
 /**
  * SlDecoderTensor:
- * @name: as the model calls it, "" where it has no name
+ * @name: its name in the model, "" if it has none
  * @dims: @rank sizes, outermost first, each at least 1
  * @elements: their product
  * @scale, @zero_point: number = (code - @zero_point) * @scale; 1 and 0 where the model states none
@@ -64,7 +64,7 @@ typedef struct _SlDecoderModel SlDecoderModel;
  * SlDecoderModel:
  * @size: of this struct as the library has it
  * @tensors: the model's outputs, @n_tensors of them
- * @threshold: lowest confidence reported, 0..1; what is below is left out by the library, too
+ * @threshold: least confidence, 0..1; the library also drops results below it
  * @iou_threshold: overlap that the user states, 0..1; 0 = none
  * @max_results: most objects and most labels that are reported, 1..1000
  * @n_labels: number of class names known, 0 = unknown
@@ -103,12 +103,12 @@ typedef struct _SlDecoderOutput SlDecoderOutput;
 /**
  * SlDecoderOutput:
  * @size: of this struct as the library has it
- * @add_object: a found object; @points: NULL, or as many as the row's @n_points. In any order, as many as there are: the best count. One
- *   whose numbers are not finite, whose box has no area or whose confidence is below the threshold is left out
+ * @add_object: an object; @points: NULL, or as many as the table's @n_points. Objects may come in any order and number: the best are kept.
+ *   Objects with NaN or infinite numbers, without area or below the threshold are dropped
  * @add_label: a class of the whole picture, likewise
- * @set_values: @n numbers that are no scores, 1 to 65536, which are copied; @is_embedding: to be compared as a whole
- * @set_class_map: a class for each cell of a grid over the input, row by row, 255 = unknown; @background: the class that is nothing, -1 =
- *   there is none. The cells are copied
+ * @set_values: @n numbers that are not scores, 1 to 65536, which are copied; @is_embedding: whether they are an embedding
+ * @set_class_map: a class for each cell of a grid over the input, row by row, 255 = unknown; @background: the background class, -1 = there
+ *   is none. The cells are copied
  */
 struct _SlDecoderOutput
 {
@@ -122,18 +122,18 @@ struct _SlDecoderOutput
 /**
  * SlDecoderPlugin:
  * @abi, @size: SL_DECODER_PLUGIN_HEAD
- * @name: what messages call it: a-z, 0-9, '-' and '_'
+ * @name: its name in messages: a-z, 0-9, '-' and '_'
  * @description: the tensors that it takes, for messages
  * @params: (nullable): names of its parameters, NULL-terminated; decoder=./mine.so,NAME=VALUE and decoder-NAME=VALUE of a description state them
- * @class_names: (nullable): what its classes are called where no labels say so, NULL-terminated
+ * @class_names: (nullable): names of its classes if there are no labels, NULL-terminated
  * @threshold: used where the user states none, 0..1
- * @suppress: whether the library leaves out objects that overlap a better one of their class; "iou-threshold" (0.5) and "agnostic" are
+ * @suppress: whether the library suppresses objects that overlap a better one of their class; "iou-threshold" (0.5) and "agnostic" are
  *   parameters then
  * @n_points: keypoints of each object, 0 to 512; @point_names: (nullable): @n_points names, each of which may be NULL
- * @open: returns the decoder's state, not NULL; or NULL, when it does not take the tensors or a parameter: then it writes a clause of what
- *   was expected and what was there into @message. It may be opened several times at once
- * @decode: a frame; @data has a pointer for each tensor, aligned to its elements. Any number may be in it, NaN too. It may not block, and
- *   is called by one thread at a time
+ * @open: returns the decoder's state, not NULL; or NULL if it does not support the tensors or a parameter. Then it writes a clause with
+ *   what was expected and what was found into @message. It may be opened several times at once
+ * @decode: a frame; @data has a pointer for each tensor, aligned to its elements. It may contain any number, including NaN. @decode must
+ *   not block, and is called by one thread at a time
  * @close: (nullable): frees the state
  */
 typedef struct

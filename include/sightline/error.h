@@ -19,7 +19,7 @@ G_BEGIN_DECLS
  * @SL_ERROR_UNSUPPORTED: valid, but this build cannot do it (op, data type, dynamic shape, backend limit)
  * @SL_ERROR_SHAPE: a shape, data type or layout differs from the one expected
  * @SL_ERROR_LIMIT: a size, count or depth is over the documented limit
- * @SL_ERROR_CONTRACT: the model's contract is incomplete or contradicts what was asked for
+ * @SL_ERROR_CONTRACT: the model's contract is incomplete or contradicts the request
  * @SL_ERROR_LABELS: the labels file does not fit the model
  * @SL_ERROR_ARGUMENT: a value given by the user is out of range
  * @SL_ERROR_BACKEND: XNNPACK or the thread pool refused; the message carries its status

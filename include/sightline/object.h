@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * SlObject: an object that a model found in a frame, and what is known of it: SlBox, SlKeypoint, SlLabel, SlMask.
+ * SlObject: an object that a model found in a frame, and its parts: SlBox, SlKeypoint, SlLabel, SlMask.
  *
  * All of them but SlBox belong to the SlPredictions that they came from. A reference to one keeps those predictions as a whole.
  */
@@ -48,7 +48,7 @@ typedef struct _SlKeypoint SlKeypoint;
 /**
  * SlLabel:
  *
- * The name of a class, and how sure a model is of it: a label of the whole frame, or an attribute of an object. Immutable; any thread may
+ * The name of a class and the model's confidence: a label of the whole frame, or an attribute of an object. Immutable; any thread may
  * read it, take and drop references.
  *
  * Since: 0.1

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * SlPredictions: what a model saw in one frame, kept for as long as somebody wants it. Made by SlPredictor and by slpostprocess;
+ * SlPredictions: the results of a model for one frame, reference counted. Made by SlPredictor and by slpostprocess;
  * read through typed getters, or as JSON.
  */
 #ifndef SL_PREDICTIONS_H

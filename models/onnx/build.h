@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What converters of ONNX operators build with. Every node that they add is settled at once, so shapes are known and everything that
- * follows from constants and shapes is a constant.
+ * Building blocks of the converters of ONNX operators. Every node is settled when it is added, so shapes are known, and values that depend
+ * only on constants and shapes are constants.
  *
- * Layout: ONNX has channels second, our kernels have them last. A value is held plain (ONNX's order), channels last (dimension 1 moved
- * to the end), or both; the other form is made when somebody asks for it, once. So a convolution network stays channels last throughout.
- *
- * Errors stick: the first one is kept, every later call does nothing and gives -1 or NULL, so converters need not ask after each step.
+ * Layout: ONNX has channels second, our kernels have them last. A value is stored plain (ONNX's order), channels last (dimension 1 moved to
+ * the end), or both; the other form is made at its first use. So a convolution network stays channels last throughout. Errors are sticky:
+ * the first one is kept, every later call does nothing and returns -1 or NULL, so converters need not check each step.
  */
 #ifndef SL_MODELS_ONNX_BUILD_H
 #define SL_MODELS_ONNX_BUILD_H

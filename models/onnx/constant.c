@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * TensorProto -> constant. Bytes that fit stay where they are in the file; what is unaligned, packed, narrowed or external is copied, and
+ * TensorProto -> constant. Suitable bytes are used in place in the file; unaligned, packed, narrowed or external ones are copied, and
  * copies are counted: a small file that refers to the same bytes many times cannot make the graph large.
  */
 #include <errno.h>

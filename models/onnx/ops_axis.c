@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Operators along dimensions: the dimension is found in whatever layout the operand is in. */
+/* Operators along dimensions: the dimension is mapped to the operand's layout. */
 #include <math.h>
 #include <string.h>
 

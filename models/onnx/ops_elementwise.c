@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Operators that work on each element: they keep whatever layout their operands are in. */
+/* Elementwise operators: they keep the layout of their operands. */
 #include <math.h>
 #include <string.h>
 

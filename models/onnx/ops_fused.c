@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What ONNX Runtime's optimiser joins into one node of its domain com.microsoft: taken apart again, since the passes here join what they can. */
+/* Nodes of the domain com.microsoft, which ONNX Runtime's optimiser fuses: they are split again, since the passes here fuse nodes
+ * themselves. */
 #include <math.h>
 #include <string.h>
 

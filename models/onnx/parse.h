@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * An ONNX file as written: nodes with their attributes, names, and where initialisers lie. Nothing here knows what an operator means.
- * Counts are bounded, so what is kept of a file is a small multiple of its size. Weights are not touched.
+ * A parsed ONNX file: nodes with their attributes, names, and positions of initialisers. It does not interpret operators. Counts are
+ * limited, so the memory is a small multiple of the file's size. Weights are not read.
  */
 #ifndef SL_MODELS_ONNX_PARSE_H
 #define SL_MODELS_ONNX_PARSE_H

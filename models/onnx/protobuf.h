@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Reads protocol buffers that nobody verified, field by field. Every access is checked against the buffer. Problems stick: the first
- * one is remembered, every later read finds no more fields, so callers walk a whole message and ask sl_pb_check() once before they act
- * on what they got.
+ * Reads untrusted protocol buffers, field by field. Every access is checked against the buffer. Errors are sticky: the first one is
+ * remembered, and every later read finds no more fields. So callers walk a whole message and call sl_pb_check() once before they use the
+ * values.
  */
 #ifndef SL_MODELS_ONNX_PROTOBUF_H
 #define SL_MODELS_ONNX_PROTOBUF_H

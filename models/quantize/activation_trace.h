@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Runs a graph and keeps what every node made, for measuring.
+ * Runs a graph and keeps the output of every node, for measurements.
  */
 #ifndef SL_QUANTIZE_ACTIVATION_TRACE_H
 #define SL_QUANTIZE_ACTIVATION_TRACE_H

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * How far two models that should say the same do so: the first class of each picture, boxes as average precision, or cells of a mask.
+ * The agreement of two models: the first class of each picture, the average precision of boxes, or the cells of a mask.
  */
 #ifndef SL_QUANTIZE_AGREEMENT_H
 #define SL_QUANTIZE_AGREEMENT_H
 
 #include "models/contract.h"
 
-/** Boxes of the first model that are taken for true, and boxes of the second that are counted. */
+/** Least confidence of the first model's boxes, which are the ground truth, and of the second model's boxes. */
 #define SL_AGREEMENT_TRUE 0.3
 #define SL_AGREEMENT_COUNTED 0.05
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What of a constant tensor matters before it gets fewer bits. */
+/* Checks of constant tensors before quantisation. */
 #ifndef SL_QUANTIZE_CONSTANT_H
 #define SL_QUANTIZE_CONSTANT_H
 
 #include "core/graph/graph.h"
 
-/** sl_constant_is_within: whether all values of @tensor, constant floats, are numbers of at most @most, with FLT_MAX finite ones: others
- *  have no code. */
+/** sl_constant_is_within: whether all magnitudes of @tensor, constant floats, are at most @most and not NaN; with FLT_MAX, finite: others
+ *  cannot be quantised. */
 gboolean sl_constant_is_within (const SlTensor *tensor, gfloat most);
 
 /** sl_constant_writable: the values of constant @tensor of @graph as ones that may be changed: a copy, since its own file's bytes may not. */

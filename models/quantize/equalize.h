@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Cross-layer equalisation (Nagel et al., 2019): where a layer leads to another by steps that keep scale, a channel may be made smaller in the
- * one and larger in the other without changing the result, so that one scale suits all channels in between.
+ * Cross-layer equalisation (Nagel et al., 2019): between two layers with only scale-preserving steps, a channel may be scaled down in the
+ * first and up in the second without changing the result, so that one scale suits all channels in between.
  */
 #ifndef SL_QUANTIZE_EQUALIZE_H
 #define SL_QUANTIZE_EQUALIZE_H

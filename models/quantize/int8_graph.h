@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A float graph as an int8 graph, by a plan.
+ * Converts a float graph to an int8 graph by a plan.
  */
 #ifndef SL_QUANTIZE_INT8_GRAPH_H
 #define SL_QUANTIZE_INT8_GRAPH_H

@@ -7,7 +7,7 @@
 
 #include "models/quantize/ranges.h"
 
-/** What TensorFlow Lite's specification asks of an operator's scales. */
+/** Requirements of TensorFlow Lite's specification for an operator's scales. */
 typedef enum
 {
   SL_SCALES_NONE,  /* the operator stays float */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * The steps in order: activation_trace.h runs the float graph, ranges.h learns from it, plan.h decides, int8_graph.h makes the int8 graph, the writer
- * its file. What is compared is the file, read as any other, with the graph that was written without quantising.
+ * its file. The comparison is between the file, read like any other, and the graph written without quantisation.
  */
 #include "models/quantize/quantize.h"
 

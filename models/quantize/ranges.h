@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What values the tensors of a float graph take over many pictures: limits in a first pass, histograms and means of channels in a second,
- * or all in one; and which range of them 256 steps should cover.
+ * Statistics of the tensors of a float graph over many pictures: limits in a first pass, histograms and means of channels in a second, or
+ * all in one pass; and the choice of the range for 256 steps.
  */
 #ifndef SL_QUANTIZE_RANGES_H
 #define SL_QUANTIZE_RANGES_H
@@ -23,7 +23,7 @@ typedef struct
   gdouble low, high;
 } SlRange;
 
-/** What a tensor's values go through next, alone: errors count behind it. NULL = they count as they are. */
+/** The function that is applied to a tensor next: errors are measured after it. NULL = none. */
 typedef gdouble (*SlCurve) (gdouble x);
 
 /**
@@ -58,7 +58,7 @@ const SlObserved *sl_ranges_get (const SlRanges *ranges, gint32 tensor);
  *  for SL_RANGE_PERCENTILE. */
 SlRange sl_ranges_choose (const SlObserved *const *observed, guint n, SlRangeMethod method, gdouble percent, SlCurve curve);
 
-/** sl_ranges_noise: mean square of what int8 values over @range miss of @observed. */
+/** sl_ranges_noise: mean squared quantisation error of @observed with int8 values over @range. */
 gdouble sl_ranges_noise (const SlObserved *observed, SlRange range);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlRanges, sl_ranges_free)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Reading black boxes, which anyone may have written. Every section's length is checked against what is left of the file, and every
- * checksum is compared, before anything is believed; then places of inferences are kept, and nothing is copied.
+ * Reading black boxes, which anyone may have written. Every section's length is checked against the rest of the file, and every checksum is
+ * compared, before any value is used; then positions of inferences are kept, and nothing is copied.
  */
 #include "models/replay/black_box.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Files of a black box: what a model was given and what it gave, for each of a row of inferences. Version 1, little endian:
+ * Files of a black box: the inputs and outputs of a series of inferences. Version 1, little endian:
  *
  *   file      "SLBBOX\r\n", u32 version, u32 sections, u64 bytes of the file, u64 XXH64 of these 24 bytes
  *   section   4 letters, u32 0, u64 bytes of the content, u64 XXH64 of the content, seeded with the XXH64 of these 16 bytes; the content

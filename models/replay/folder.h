@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The folder that black boxes are written to: names, of which the later one comes later in the alphabet, and how many are kept.
+ * The folder of black boxes: file names, which sort by time, and the number of files that are kept.
  */
 #ifndef SL_REPLAY_FOLDER_H
 #define SL_REPLAY_FOLDER_H

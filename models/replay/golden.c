@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Golden files: an input that is always the same, and whether outputs are what they were elsewhere. */
+/* Golden files: a fixed input, and the comparison of the outputs with the recorded ones. */
 #include "models/replay/golden.h"
 
 #include <errno.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Door: other folders may include this header. */
 /*
- * A self-test of a machine: MODEL.golden beside a model is a black box of one inference, with all outputs, made where the model is known to
- * compute rightly. Where the file is there, the model must give the same before it is used.
+ * A self-test of a machine: MODEL.golden beside a model is a black box of one inference with all outputs, made on a machine with known
+ * correct results. If the file exists, the model must give the same before it is used.
  */
 #ifndef SL_REPLAY_GOLDEN_H
 #define SL_REPLAY_GOLDEN_H

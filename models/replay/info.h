@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What a black box says beside its inferences: which model ran, how, and why the box was written. As text it is the first section of
+ * Information of a black box beside its inferences: the model, how it ran, and why the box was written. As text it is the first section of
  * a file (models/replay/black_box.h), a key file that people can read.
  */
 #ifndef SL_REPLAY_INFO_H

@@ -43,7 +43,7 @@ typedef struct
   GDestroyNotify release; /* (nullable) */
 } Job;
 
-/* Black boxes that were asked for, and recorders that were let go of: of the process. */
+/* Requested black boxes and released recorders of the process. */
 static struct
 {
   GMutex lock;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Door: other folders may include this header. */
 /*
- * Records a running model into a ring, and writes black boxes of it on request, in a thread of its own.
+ * Records a running model into a ring, and writes black boxes from it on request, in a separate thread.
  */
 #ifndef SL_REPLAY_RECORDER_H
 #define SL_REPLAY_RECORDER_H
@@ -40,8 +40,8 @@ typedef struct _SlRecorder SlRecorder;
 SlRecorder *sl_recorder_new (SlModel *model, SlSession *session, const char *input_shape, const SlRecorderSettings *settings,
                              GError **error);
 SlRecorder *sl_recorder_ref (SlRecorder *recorder);
-/** sl_recorder_unref: any thread, the recorder's own among them; never waits: what is being written, the recorder's thread finishes. NULL is
- *  legal. */
+/** sl_recorder_unref: any thread, including the recorder's own; never waits: the recorder's thread finishes files that are being written.
+ *  NULL is legal. */
 void sl_recorder_unref (SlRecorder *recorder);
 /** sl_recorder_place: (nullable): the file of the recording; @in_memory: (out): or on a disk, which is worn out by it. */
 const char *sl_recorder_place (const SlRecorder *recorder, gboolean *in_memory);
@@ -53,8 +53,8 @@ gboolean sl_recorder_end (SlRecorder *recorder, const void *const *outputs, GErr
  *  a sentence; NULL when nothing is recorded yet, or several are being written. @held: (nullable) (transfer full): released with @release
  *  (nullable) after the report of the black box, or at once, where there will be none. */
 char *sl_recorder_dump (SlRecorder *recorder, const char *reason, gpointer held, GDestroyNotify release);
-/** sl_recorders_wait: for all recorders of the process: until what was asked for is written, and those that were let go of are gone. FALSE when
- *  it was not so by @end, of the monotonic clock; at once with an @end that is past. */
+/** sl_recorders_wait: for all recorders of the process: waits until requested files are written and released recorders are freed. FALSE if
+ *  that was not the case at @end, of the monotonic clock; returns at once if @end is past. */
 gboolean sl_recorders_wait (gint64 end);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlRecorder, sl_recorder_unref)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Recorded inputs through a session again. Hashes decide what is equal; stored values only say how far away the rest is. */
+/* Runs recorded inputs in a session again. Hashes decide about equality; stored values only give the size of differences. */
 #include "models/replay/replay.h"
 
 #include <math.h>

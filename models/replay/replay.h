@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Door: other folders may include this header. */
 /*
- * Recorded inferences once more: the same inputs through a session, each output compared with what was recorded.
+ * Replays recorded inferences: runs the same inputs in a session, and compares each output with the recorded one.
  */
 #ifndef SL_REPLAY_REPLAY_H
 #define SL_REPLAY_REPLAY_H

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The last inferences of a running model, in a file that outlives the process. It lies in memory, where nothing is worn out by it: in
- * $RUNTIME_DIRECTORY, which service managers set, or /dev/shm, of which it leaves half to others, and is shorter where that is little; or,
- * where that has next to no room, in the folder of the black boxes. What the process wrote is there when it crashed or was killed;
- * sl_ring_recover() makes a black box of it.
+ * The last inferences of a running model, in a file that outlives the process. It is in memory, so it wears out no disk: in
+ * $RUNTIME_DIRECTORY, which service managers set, or in /dev/shm. It leaves half of that to other programs, and is shorter if little is
+ * free. If there is almost no room, it is in the folder of the black boxes. After a crash the file is still there; sl_ring_recover() makes
+ * a black box from it.
  *
- * The file is written with pwrite(), not mapped: a disk that is full is an error then, and no signal. Slots of one size hold an inference
- * each. Everything in a slot has a hash, so that what is half written is noticed and left out. An inference is written before it runs, so that
- * the one that crashes is there. What a black box that is being written is still to have is not overwritten; where there is no other room
- * meanwhile, new inferences are left out.
+ * The file is written with pwrite(), not mapped, so a full disk is an error and not a signal. Each slot of one size holds an inference. A
+ * slot has a hash, so that partly written ones are detected and skipped. An inference is written before it runs, so a crashing one is
+ * included. Slots that a black box still needs are not overwritten; if there is no other room, new inferences are not recorded.
  */
 #ifndef SL_REPLAY_RING_H
 #define SL_REPLAY_RING_H

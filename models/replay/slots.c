@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Slots of a ring's file. What is read back is believed only where its hashes are right. */
+/* Slots of a ring's file. Data that is read back is used only if its hashes are right. */
 #include "models/replay/slots.h"
 
 #include <errno.h>

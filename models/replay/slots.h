@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The file behind a ring: a head with the info's text, then slots of one size. Only this machine reads it, in its own byte order.
+ * The file of a ring: a header with the info's text, then slots of one size. Only this machine reads it, in native byte order.
  */
 #ifndef SL_REPLAY_SLOTS_H
 #define SL_REPLAY_SLOTS_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A prepared graph in operators that TensorFlow Lite has: what the writer writes and the quantiser works on.
+ * A prepared graph in operators of TensorFlow Lite, for the writer and the quantiser.
  */
 #ifndef SL_MODELS_TFLITE_EXPRESS_H
 #define SL_MODELS_TFLITE_EXPRESS_H

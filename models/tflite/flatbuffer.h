@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Reads FlatBuffers that nobody verified. Every access is checked against the buffer and loaded without any
- * assumption on alignment. Problems stick: the first one is remembered, every later read gives the default, so
- * callers read a whole table and ask sl_fb_check() once before they act on what they got.
+ * Reads untrusted FlatBuffers. Every access is checked against the buffer and loaded without any assumption on alignment. Errors are
+ * sticky: the first one is remembered, and every later read returns the default. So callers read a whole table and call sl_fb_check() once
+ * before they use the values.
  *
  * There is no recursion: callers walk a fixed number of levels, so depth needs no limit. Counts are bounded by
  * the buffer's size.

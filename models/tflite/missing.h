@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What the TFLite reader says of operators that do not run here: which, where, why, and what to do about it.
+ * Messages of the TFLite reader about unsupported operators: which, where, why, and what to do.
  */
 #ifndef SL_MODELS_TFLITE_MISSING_H
 #define SL_MODELS_TFLITE_MISSING_H

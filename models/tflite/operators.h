@@ -10,7 +10,7 @@
 
 /** Number of the builtin operator that stands for all custom ones. */
 #define TFL_BUILTIN_CUSTOM 32
-/** The operator that makes a sparse constant dense. */
+/** The operator that converts a sparse constant to a dense one. */
 #define TFL_BUILTIN_DENSIFY 124
 
 /** What an operator's options are parsed from. */

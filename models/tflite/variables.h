@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * TensorFlow Lite's variables (VAR_HANDLE, READ_VARIABLE, ASSIGN_VARIABLE, and CALL_ONCE, whose subgraph gives them their first values): what a
- * model keeps from run to run beside its inputs and outputs. Each becomes an input and an output of the graph, a pair of its state (models/state.h).
+ * TensorFlow Lite's variables (VAR_HANDLE, READ_VARIABLE, ASSIGN_VARIABLE, and CALL_ONCE, whose subgraph sets their first values):
+ * state from run to run beside a model's inputs and outputs. Each becomes an input and an output of the graph, a pair of its state
+ * (models/state.h).
  */
 #ifndef SL_MODELS_TFLITE_VARIABLES_H
 #define SL_MODELS_TFLITE_VARIABLES_H

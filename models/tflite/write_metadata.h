@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What metadata.c reads, written: a contract as TFLite Metadata and as the description file behind the model. */
+/* The writer for metadata.c: a contract as TFLite Metadata and as the description file appended to the model. */
 #ifndef SL_MODELS_TFLITE_WRITE_METADATA_H
 #define SL_MODELS_TFLITE_WRITE_METADATA_H
 

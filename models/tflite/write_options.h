@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Options tables of operators: what operators.c reads, written. */
+/* Writes the options tables of operators that operators.c reads. */
 #ifndef SL_MODELS_TFLITE_WRITE_OPTIONS_H
 #define SL_MODELS_TFLITE_WRITE_OPTIONS_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What a file of code/ says: functions and classes, statements, expressions. Everything lies in one arena. Types in annotations are
+ * The syntax tree of a file of code/: functions and classes, statements, expressions. Everything is in one arena. Types in annotations are
  * expressions, too.
  */
 #ifndef SL_MODELS_TORCHSCRIPT_AST_H

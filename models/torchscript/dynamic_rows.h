@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Tensors with as many rows as the picture says: kept boxes, chosen indices. In the graph they have as many rows as there can be, and a truth
- * value for each says whether it counts; what the others hold means nothing. Operators that work row by row pass these on, those that choose
- * rows change them, and those that would mix rows in other ways are refused.
+ * Tensors whose number of rows depends on the picture: kept boxes, chosen indices. In the graph they have the largest possible number of
+ * rows, and a boolean for each says whether it is valid; the others have no meaning. Operators that work row by row keep these booleans,
+ * those that choose rows change them, and those that would mix rows in other ways are refused.
  */
 #ifndef SL_MODELS_TORCHSCRIPT_DYNAMIC_ROWS_H
 #define SL_MODELS_TORCHSCRIPT_DYNAMIC_ROWS_H

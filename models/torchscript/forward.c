@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Running forward() of a module: its parameters become inputs of the graph, what it returns becomes outputs. Tuples and lists of outputs are
+ * Running forward() of a module: its parameters become inputs of the graph, its return values outputs. Tuples and lists of outputs are
  * numbered, those of dictionaries have their keys as names. Outputs whose number of rows depends on the picture have as many as there can be,
  * with zeros behind the last.
  */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Running a module's forward() once, to see what it does with a picture. */
+/* Runs a module's forward() once, to record its operators on a picture. */
 #ifndef SL_MODELS_TORCHSCRIPT_FORWARD_H
 #define SL_MODELS_TORCHSCRIPT_FORWARD_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Words of the Python subset that TorchScript archives hold in code/: names, numbers, strings, punctuation, and the lines' indentation as
- * tokens of its own. Texts are not trusted: what is not of the subset is an error that names its line.
+ * tokens of its own. The text is untrusted: anything outside of the subset is an error that names its line.
  */
 #ifndef SL_MODELS_TORCHSCRIPT_LEXER_H
 #define SL_MODELS_TORCHSCRIPT_LEXER_H

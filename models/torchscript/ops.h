@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Operators of TorchScript programs: a row says how one is called and what it does. Operators on tensors are lowered as torch's own exporter
- * does it, to those of ONNX, whose converters build the nodes; where there is no such form, nodes of the core are added.
+ * Operators of TorchScript programs: a row has the arguments and the function of an operator. Operators on tensors are lowered to ONNX
+ * operators, as in torch's own exporter, whose converters build the nodes; if there is no such form, nodes of the core are added.
  */
 #ifndef SL_MODELS_TORCHSCRIPT_OPS_H
 #define SL_MODELS_TORCHSCRIPT_OPS_H

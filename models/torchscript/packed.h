@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Packed parameters: what the states of torch's classes for them hold. */
+/* Packed parameters: the contents of the states of torch's classes for them. */
 #ifndef SL_MODELS_TORCHSCRIPT_PACKED_H
 #define SL_MODELS_TORCHSCRIPT_PACKED_H
 

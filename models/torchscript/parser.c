@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Recursive descent over the Python that torch.jit writes: class, def, if/else, for, while, return, pass, assignments and calls. Depth and
- * the number of nodes are limited, so what is kept of a text is a small multiple of its size.
+ * the number of nodes are limited, so the memory is a small multiple of the text's size.
  */
 #include <string.h>
 

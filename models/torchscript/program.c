@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What names of a program stand for: files of code/ found by them, classes, functions, attributes of objects. */
+/* Name lookup of a program: files of code/, classes, functions, attributes of objects. */
 #include <string.h>
 
 #include "core/base/name_hash.h"

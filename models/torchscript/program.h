@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * The program of a TorchScript archive while it is run once, at load: its files of code/, the values that it computes with, and the graph
- * that its operators on tensors build. What depends on nothing but shapes and constants is computed; what depends on the picture becomes
- * nodes.
- *
- * Errors stick, those of the heap and those of the builder alike; what is called after one does nothing.
+ * that its operators on tensors build. Values that depend only on shapes and constants are computed; values that depend on the picture
+ * become nodes. Errors are sticky, those of the heap and of the builder; calls after one do nothing.
  */
 #ifndef SL_MODELS_TORCHSCRIPT_PROGRAM_H
 #define SL_MODELS_TORCHSCRIPT_PROGRAM_H
@@ -50,7 +48,7 @@ typedef struct
   const char *op;
 } TsProgram;
 
-/** TsFunction: what can be called: a function or method of code/, or a class, which makes an object. */
+/** TsFunction: a callable: a function or method of code/, or a class, which makes an object. */
 struct _TsFunction
 {
   const TsUnit *unit;

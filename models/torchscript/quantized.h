@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Quantised tensors of the program. In the graph they are int8: quint8 is moved by 128, which changes no value. Scale and zero point are the
+ * Quantised tensors of the program. In the graph they are int8: quint8 and its zero point are shifted by 128, which does not change real
+ * values. Scale and zero point are the
  * graph tensor's.
  */
 #ifndef SL_MODELS_TORCHSCRIPT_QUANTIZED_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What operators on shapes give the other operators: a tensor reshaped, permuted, cut. Errors stick, and a NULL operand gives NULL. */
+/* Shape operations for the other operators: reshape, permute, slice. Errors are sticky, and a NULL operand gives NULL. */
 #ifndef SL_MODELS_TORCHSCRIPT_SHAPE_H
 #define SL_MODELS_TORCHSCRIPT_SHAPE_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * TorchScript reader: an archive of torch.jit.save(), of torch.utils.mobile_optimizer or of the lite interpreter -> graph. The pickles
- * give the module, its program is run once with inputs of a stated size, and what it does to them becomes the graph.
+ * contain the module; its program runs once with inputs of a stated size, and its operators become the graph.
  */
 #include <math.h>
 #include <string.h>

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Values of a TorchScript program: what its pickles hold and what its code computes with while a model is loaded. A value is a kind and a word;
+ * Values of a TorchScript program: the contents of its pickles, and the values of its code while a model is loaded. A value is a kind and a
+ * word;
  * lists, dictionaries, objects and tensors are boxes that several values may point to, as in Python.
  *
- * All memory is of one heap, which is freed whole when the model is loaded, and which is bounded. Errors stick: the first one is kept, and
- * every call after it does as little as it can.
+ * All memory is from one heap of limited size, which is freed when the model is loaded. Errors are sticky: the first one is kept, and later
+ * calls do as little as possible.
  */
 #ifndef SL_MODELS_TORCHSCRIPT_VALUE_H
 #define SL_MODELS_TORCHSCRIPT_VALUE_H

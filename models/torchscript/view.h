@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Views: tensors that share elements with another, their base. Values of the graph never change, so a write in place through a view makes a
- * new value of its base, and a view whose base has changed is made anew when it is read next.
+ * Views: tensors that share elements with another, their base. Values of the graph never change, so an in-place write through a view
+ * creates a new value of its base, and a view whose base has changed is created again when it is read.
  */
 #ifndef SL_MODELS_TORCHSCRIPT_VIEW_H
 #define SL_MODELS_TORCHSCRIPT_VIEW_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Properties from text, for [element NAME] groups. GObject clamps what is out of range without a word; here it is an error that says
- * what the property takes.
+ * Properties from text, for [element NAME] groups. GObject silently clamps values out of range; here they are an error that states the
+ * property's range.
  */
 #include <string.h>
 

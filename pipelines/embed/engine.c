@@ -10,7 +10,7 @@
 #include "pipelines/description/build.h"
 #include "pipelines/supervise/bus.h"
 #include "pipelines/supervise/emitters.h"
-#include "pipelines/supervise/interrupt.h"
+#include "pipelines/supervise/elements.h"
 
 struct _SlEngine
 {

@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * SlPipeline: one GstPipeline at a time, what it says turned into events, and those into signals in the maker's main context or
- * into what is pulled.
+ * SlPipeline: one GstPipeline at a time. Its messages become events, and these become signals in the creator's main context, or are pulled.
  *
- * Two locks. @control serialises building, starting and stopping, which wait for the pipeline's threads; @lock guards what those
- * threads touch, is held for moments only, and never while GStreamer is called. The handlers that run in the pipeline's threads
- * (predictions, bus) are taken off before the pipeline is let go.
- *
- * One file, because one class lives behind these two locks; a third of it is what the public functions are documented with.
+ * Two locks. @control serialises building, starting and stopping, which wait for the pipeline's threads. @lock guards data that those
+ * threads use; it is held briefly, and never while GStreamer is called. The handlers in the pipeline's threads (predictions, bus) are
+ * disconnected before the pipeline is released.
  */
 #include "sightline/pipeline.h"
 
@@ -16,19 +13,10 @@
 #include "pipelines/embed/events.h"
 #include "pipelines/embed/rates.h"
 #include "pipelines/embed/recipe.h"
+#include "pipelines/embed/signals.h"
 #include "pipelines/supervise/bus.h"
 
 #define MAX_PREDICTIONS 1000
-
-enum
-{
-  SIGNAL_PREDICTIONS,
-  SIGNAL_ANALYSIS_EVENT,
-  SIGNAL_ERROR,
-  SIGNAL_STATE_CHANGED,
-  SIGNAL_STATS,
-  N_SIGNALS
-};
 
 enum
 {
@@ -38,7 +26,6 @@ enum
   N_PROPERTIES
 };
 
-static guint signals[N_SIGNALS];
 static GParamSpec *properties[N_PROPERTIES];
 
 struct _SlPipeline
@@ -67,68 +54,6 @@ struct _SlPipeline
 
 G_DEFINE_FINAL_TYPE (SlPipeline, sl_pipeline, G_TYPE_OBJECT)
 
-static void
-weak_free (gpointer data)
-{
-  g_weak_ref_clear (data);
-  g_free (data);
-}
-
-/* A source in the maker's context whose callback gets a GWeakRef to @self: it does not keep the pipeline alive. */
-static GSource *
-attach (SlPipeline *self, GSource *source, GSourceFunc callback)
-{
-  GWeakRef *weak = g_new0 (GWeakRef, 1);
-  g_weak_ref_init (weak, self);
-  g_source_set_callback (source, callback, weak, weak_free);
-  g_source_attach (source, self->context);
-  return source;
-}
-
-static void
-detach (GSource **source)
-{
-  if (*source == NULL)
-    return;
-  g_source_destroy (*source);
-  g_clear_pointer (source, g_source_unref);
-}
-
-static void
-emit_analysis (SlPipeline *self, GVariant *analysis)
-{
-  const char *event = "", *region = NULL;
-  g_variant_lookup (analysis, "event", "&s", &event);
-  g_variant_lookup (analysis, "region", "&s", &region);
-  g_signal_emit (self, signals[SIGNAL_ANALYSIS_EVENT], g_quark_try_string (event), event, region, analysis);
-}
-
-static void
-emit (SlPipeline *self, const SlEvent *event)
-{
-  switch (event->kind) {
-    case SL_EVENT_PREDICTIONS:
-      g_signal_emit (self, signals[SIGNAL_PREDICTIONS], 0, event->predictions);
-      break;
-    case SL_EVENT_ANALYSIS:
-      emit_analysis (self, event->analysis);
-      break;
-    case SL_EVENT_ERROR:
-      g_signal_emit (self, signals[SIGNAL_ERROR], 0, event->error, event->element);
-      break;
-    case SL_EVENT_STATE:
-      g_signal_emit (self, signals[SIGNAL_STATE_CHANGED], 0, event->before, event->state);
-      g_object_notify_by_pspec (G_OBJECT (self), properties[PROP_STATE]);
-      break;
-  }
-}
-
-static gboolean
-heard (SlPipeline *self, guint signal)
-{
-  return g_signal_has_handler_pending (self, signals[signal], 0, FALSE);
-}
-
 /* In the maker's context: everything that there is to tell. */
 static gboolean
 dispatch (gpointer data)
@@ -142,11 +67,11 @@ dispatch (gpointer data)
   }
   while (more) {
     g_mutex_lock (&self->lock);
-    g_autoptr (SlEvent) event = sl_events_take (&self->events, heard (self, SIGNAL_PREDICTIONS));
+    g_autoptr (SlEvent) event = sl_events_take (&self->events, sl_pipeline_signals_hears_predictions (self));
     g_mutex_unlock (&self->lock);
     more = event != NULL;
     if (event != NULL)
-      emit (self, event);
+      sl_pipeline_signals_emit (self, event);
   }
   return G_SOURCE_REMOVE;
 }
@@ -159,7 +84,7 @@ wake (SlPipeline *self)
   if (self->dispatch == NULL) {
     GSource *source = g_idle_source_new ();
     g_source_set_priority (source, G_PRIORITY_DEFAULT);
-    self->dispatch = attach (self, source, dispatch);
+    self->dispatch = sl_weak_source_attach (source, self->context, self, dispatch);
   }
 }
 
@@ -184,20 +109,11 @@ take_predictions (gpointer owner, SlPredictions *predictions)
   g_mutex_lock (&self->lock);
   sl_pipeline_stats_add (&self->stats, now, age);
   self->dropped += sl_events_add_predictions (&self->events, predictions, self->max_predictions);
-  if (heard (self, SIGNAL_PREDICTIONS))
+  if (sl_pipeline_signals_hears_predictions (self))
     wake (self);
   else
     g_cond_broadcast (&self->changed);
   g_mutex_unlock (&self->lock);
-}
-
-/* Whether a handler wants to know of @event; those of all events have no detail. */
-static gboolean
-listens (SlPipeline *self, const char *event)
-{
-  const guint signal = signals[SIGNAL_ANALYSIS_EVENT];
-  const GQuark detail = g_quark_try_string (event);
-  return heard (self, SIGNAL_ANALYSIS_EVENT) || (detail != 0 && g_signal_has_handler_pending (self, signal, detail, FALSE));
 }
 
 static void
@@ -207,7 +123,7 @@ take_analysis (gpointer owner, GVariant *analysis)
   const char *event = "";
   g_variant_lookup (analysis, "event", "&s", &event);
   g_mutex_lock (&self->lock);
-  if (listens (self, event)) {
+  if (sl_pipeline_signals_hears (self, event)) {
     self->events_dropped += sl_events_add_analysis (&self->events, analysis);
     wake (self);
   }
@@ -270,7 +186,7 @@ tear_down (SlPipeline *self)
   GSource *timer = g_steal_pointer (&self->timer);
   self->source = NULL;
   g_mutex_unlock (&self->lock);
-  detach (&timer);
+  sl_weak_source_detach (&timer);
   sl_engine_stop (self->engine); /* wakes pushes that wait, too */
   g_mutex_lock (&self->lock);
   while (self->pushing > 0)
@@ -460,7 +376,7 @@ emit_stats (gpointer data)
   if (self == NULL)
     return G_SOURCE_REMOVE;
   g_autoptr (GVariant) stats = sl_pipeline_get_stats (self);
-  g_signal_emit (self, signals[SIGNAL_STATS], 0, stats);
+  sl_pipeline_signals_emit_stats (self, stats);
   return G_SOURCE_CONTINUE;
 }
 
@@ -478,7 +394,7 @@ begin_run (SlPipeline *self)
   self->dropped = self->events_dropped = 0;
   set_state (self, SL_PIPELINE_STATE_STARTING);
   if (self->stats_interval > 0)
-    self->timer = attach (self, g_timeout_source_new (self->stats_interval), emit_stats);
+    self->timer = sl_weak_source_attach (g_timeout_source_new (self->stats_interval), self->context, self, emit_stats);
   g_mutex_unlock (&self->lock);
 }
 
@@ -787,7 +703,7 @@ sl_pipeline_dispose (GObject *object)
   g_mutex_lock (&self->lock);
   GSource *source = g_steal_pointer (&self->dispatch);
   g_mutex_unlock (&self->lock);
-  detach (&source);
+  sl_weak_source_detach (&source);
   G_OBJECT_CLASS (sl_pipeline_parent_class)->dispose (object);
 }
 
@@ -804,73 +720,6 @@ sl_pipeline_finalize (GObject *object)
   g_cond_clear (&self->changed);
   g_free (self->element);
   G_OBJECT_CLASS (sl_pipeline_parent_class)->finalize (object);
-}
-
-static void
-add_signals (GObjectClass *klass)
-{
-  const GType type = G_OBJECT_CLASS_TYPE (klass);
-  /**
-   * SlPipeline::predictions:
-   * @self: the pipeline
-   * @predictions: what was found in one frame
-   *
-   * A frame has been looked at. When handlers are slower than frames come, the newest predictions are told.
-   *
-   * Since: 0.1
-   */
-  signals[SIGNAL_PREDICTIONS] =
-    g_signal_new ("predictions", type, G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL, G_TYPE_NONE, 1, SL_TYPE_PREDICTIONS);
-  /**
-   * SlPipeline::analysis-event:
-   * @self: the pipeline
-   * @event: what happened, the signal's detail, too: "entered" or "left" (a zone), "in" or "out" (over a line), "dwell", "left-behind",
-   *   "empty", or "interval"
-   * @region: (nullable): name of the zone or line; %NULL = of all, which "interval" is
-   * @details: a dictionary of type a{sv} with what is known of "label" (s) and "id" (i) of the object, "seconds" (d), "timestamp" (t) of the
-   *   frame in nanoseconds of the stream, "json" (s): the event, and "element" (s): name of the slanalyze
-   *
-   * An slanalyze of the pipeline says what became of an object, in a zone or at a line. A handler of "analysis-event::entered" hears of
-   * that event alone. Connect before sl_pipeline_start(): events that nobody listens to are not kept. Of events that wait for slow handlers
-   * the newest 256 are told. An slanalyze with post-messages=false says nothing.
-   *
-   * Since: 0.1
-   */
-  signals[SIGNAL_ANALYSIS_EVENT] = g_signal_new ("analysis-event", type, G_SIGNAL_RUN_LAST | G_SIGNAL_DETAILED, 0, NULL, NULL, NULL,
-                                                 G_TYPE_NONE, 3, G_TYPE_STRING, G_TYPE_STRING, G_TYPE_VARIANT);
-  /**
-   * SlPipeline::error:
-   * @self: the pipeline
-   * @error: what went wrong, beginning with the element's name
-   * @element: (nullable): name of the element that says so
-   *
-   * The pipeline has failed while it ran, and its state is %SL_PIPELINE_STATE_FAILED.
-   *
-   * Since: 0.1
-   */
-  signals[SIGNAL_ERROR] = g_signal_new ("error", type, G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL, G_TYPE_NONE, 2, G_TYPE_ERROR, G_TYPE_STRING);
-  /**
-   * SlPipeline::state-changed:
-   * @self: the pipeline
-   * @before: its state before
-   * @state: its state now
-   *
-   * The pipeline is doing something else than before.
-   *
-   * Since: 0.1
-   */
-  signals[SIGNAL_STATE_CHANGED] = g_signal_new ("state-changed", type, G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL, G_TYPE_NONE, 2,
-                                                SL_TYPE_PIPELINE_STATE, SL_TYPE_PIPELINE_STATE);
-  /**
-   * SlPipeline::stats:
-   * @self: the pipeline
-   * @stats: as sl_pipeline_get_stats() has it
-   *
-   * Every #SlPipeline:stats-interval milliseconds while the pipeline runs.
-   *
-   * Since: 0.1
-   */
-  signals[SIGNAL_STATS] = g_signal_new ("stats", type, G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL, G_TYPE_NONE, 1, G_TYPE_VARIANT);
 }
 
 static void
@@ -911,7 +760,7 @@ sl_pipeline_class_init (SlPipelineClass *klass)
                                                        "Milliseconds between emissions of ::stats, 0 = none; counts from the next start on",
                                                        0, G_MAXUINT, 0, G_PARAM_READWRITE | G_PARAM_CONSTRUCT | G_PARAM_STATIC_STRINGS);
   g_object_class_install_properties (object_class, N_PROPERTIES, properties);
-  add_signals (object_class);
+  sl_pipeline_signals_add (object_class);
 }
 
 static void

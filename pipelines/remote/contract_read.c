@@ -215,6 +215,8 @@ read_image_member (SlJsonReader *json, SlImageContract *image)
     image->channels = read_integer (json, 1, 3);
   else if (strcmp (key, "layout") == 0 || strcmp (key, "colour") == 0 || strcmp (key, "fit") == 0)
     read_word (json, image);
+  else if (strcmp (key, "crop-share") == 0)
+    sl_json_reader_number (json, &image->crop_share);
   else if (strcmp (key, "pad-value") == 0)
     image->pad_value = read_integer (json, 0, 255);
   else if (strcmp (key, "range-known") == 0)
@@ -237,6 +239,7 @@ read_image (SlJsonReader *json, SlImageContract *image)
   if (!sl_json_reader_enter (json, SL_JSON_OBJECT))
     return;
   image->valid = TRUE;
+  image->crop_share = 1;
   while (sl_json_reader_next (json))
     read_image_member (json, image);
 }
@@ -330,6 +333,8 @@ contradiction (const SlContract *contract)
   const gsize pixels = (gsize) image->width * (gsize) image->height * (gsize) image->channels;
   if (pixels == 0 || contract->inputs[0].bytes != pixels * sl_dtype_size (contract->inputs[0].dtype))
     return "image: width, height and channels are not those of the first input";
+  if (!(image->crop_share >= SL_LEAST_SHARE && image->crop_share <= 1))
+    return "image: expected crop-share 0.01 to 1";
   for (gint32 i = 0; i < image->channels; i++)
     if (!(image->std[i] > 0))
       return "image: expected std above 0";

@@ -4,6 +4,7 @@
  */
 #include "pipelines/remote/mqtt.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <poll.h>
 #include <string.h>
@@ -15,6 +16,8 @@
 #include "sightline/error.h"
 
 #define SYSTEM_AUTHORITIES "/etc/ssl/certs"
+/* OPENSSL_INIT_NO_ATEXIT of OpenSSL 1.1.1 and later. */
+#define OPENSSL_NO_ATEXIT 0x00080000u
 /* Packets of one round at most. */
 #define ROUND 16
 
@@ -25,6 +28,26 @@ readable (const char *property, const char *path, GError **error)
     return TRUE;
   g_set_error (error, SL_ERROR, SL_ERROR_OPEN, "%s=%s: no such file, or it cannot be read: expected a file in PEM form", property, path);
   return FALSE;
+}
+
+/* libcrypto frees its tables when the process ends, and a connection that is being made cannot be waited for: its thread would read freed memory.
+ * The system takes the memory anyway. Only libcrypto's first call in a process can say so. */
+static void
+keep_tables_to_the_end (void)
+{
+  static const char *const libraries[] = { "libcrypto.so.3", "libcrypto.so.1.1" };
+  void *library = NULL;
+  for (guint i = 0; i < G_N_ELEMENTS (libraries) && library == NULL; i++)
+    library = dlopen (libraries[i], RTLD_LAZY | RTLD_NOLOAD);
+  if (library == NULL)
+    library = dlopen (NULL, RTLD_LAZY);
+  gpointer found = library != NULL ? dlsym (library, "OPENSSL_init_crypto") : NULL;
+  int (*init) (guint64 options, const void *settings);
+  memcpy (&init, &found, sizeof init);
+  if (init != NULL)
+    init (OPENSSL_NO_ATEXIT, NULL);
+  if (library != NULL)
+    dlclose (library);
 }
 
 gboolean
@@ -45,6 +68,7 @@ sl_mqtt_set_tls (struct mosquitto *client, const SlMqttTarget *target, const SlM
     g_set_error_literal (error, SL_ERROR, SL_ERROR_ARGUMENT, "certificate and private-key belong together: set both or neither");
     return FALSE;
   }
+  keep_tables_to_the_end ();
   const gboolean system = access->ca_file == NULL;
   gint code = system ? mosquitto_int_option (client, MOSQ_OPT_TLS_USE_OS_CERTS, 1) : MOSQ_ERR_SUCCESS;
   /* The library takes a client's certificate only together with authorities of some kind. */

@@ -22,7 +22,7 @@ typedef struct
 } SlTracking;
 
 /** What the property "next-id" of elements that track says. */
-#define SL_TRACKING_NEXT_ID_HELP "Id of the next new object; set before the start, ids go on where those of a pipeline before ended"
+#define SL_TRACKING_NEXT_ID_HELP "Id of the next new object; set before the start to continue the ids of an earlier pipeline"
 
 void sl_tracking_init (SlTracking *tracking);
 /** sl_tracking_clear: also for a zeroed struct. */
@@ -34,7 +34,7 @@ void sl_tracking_set_rate (SlTracking *tracking, gint fps_n, gint fps_d);
 /** sl_tracking_advance: frames from the last one to that of time @pts, at least 1; 1 where times or rate are not known. Time that
  *  runs backwards resets. */
 guint sl_tracking_advance (SlTracking *tracking, GstClockTime pts);
-/** sl_tracking_skip: a frame of time @pts that nobody looked at. */
+/** sl_tracking_skip: a frame of time @pts without inference. */
 void sl_tracking_skip (SlTracking *tracking, GstClockTime pts);
 /** sl_tracking_run: gives objects of @prediction their ids, and drops those below the high threshold that continue none. The objects
  *  are then memory of @tracking, valid until the next run. */

@@ -7,7 +7,7 @@
 #include "plugins/base/report.h"
 #include "plugins/camera/multipart.h"
 
-/* Where nobody says more: as slcamera's max-part-bytes. */
+/* The default: as slcamera's max-part-bytes. */
 #define MAX_PART_BYTES (32 << 20)
 
 struct _SlCameraDemux

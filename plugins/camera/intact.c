@@ -17,6 +17,8 @@
 #define FLAGGED_WRONG 300
 /* How long a key frame is waited for where it is not known whether there was one. */
 #define DOUBT_US (30 * G_USEC_PER_SEC)
+/* Pictures at the recovery point are nearly whole alone, since blocks refer beyond what is refreshed: the next ones are better. */
+#define LATE_BY 2
 /* In place of a group: all frames that have no mark yet. */
 #define DOUBTED G_MAXUINT
 /* The most elements between a decoder and the pad that takes its frames. */
@@ -182,7 +184,7 @@ static void
 recover (Gate *gate, const SlCodedPicture *picture)
 {
   if (picture->recovery > 0 && gate->recovering == 0)
-    gate->recovering = picture->recovery + 1;
+    gate->recovering = picture->recovery + 1 + LATE_BY;
   if (gate->recovering > 0 && picture->referred && --gate->recovering == 0) {
     gate->open = gate->begun = TRUE;
     gate->leads = FALSE;

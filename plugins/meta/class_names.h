@@ -16,8 +16,8 @@ void sl_class_names_install (GstPad *pad);
  *  known. */
 void sl_class_names_offer (GstPad *pad, const GPtrArray *names);
 
-/** sl_class_names_check: FALSE with @error set when @filter (nullable) names a class that none of the models before sink @pad has; not where
- *  nobody says what these have. */
+/** sl_class_names_check: FALSE with @error set when @filter (nullable) names a class that none of the models before sink @pad has; not if
+ *  their classes are unknown. */
 gboolean sl_class_names_check (GstPad *pad, const SlClassFilter *filter, GError **error);
 
 /** A property "classes" in use: the list it was made of, and the filter; zeroed at first. One thread at a time. */

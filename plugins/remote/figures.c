@@ -11,12 +11,13 @@ static const struct
 } counts[] = {
   { "answered", "Answered", "Frames that workers computed", G_STRUCT_OFFSET (SlRemoteFigures, counts.answered) },
   { "lost", "Lost", "Frames that no worker computed before their deadline", G_STRUCT_OFFSET (SlRemoteFigures, counts.lost) },
-  { "dropped", "Dropped", "Frames of live input that a newer one displaced before they were sent, or that nobody took off the element",
+  { "dropped", "Dropped",
+    "Frames of live input that newer ones replaced before they were sent, or that were dropped because downstream blocked",
     G_STRUCT_OFFSET (SlRemoteFigures, counts.dropped) },
   { "resent", "Sent again", "Messages that were sent again", G_STRUCT_OFFSET (SlRemoteFigures, counts.resent) },
   { "late", "Late", "Answers that came after their frame was given up", G_STRUCT_OFFSET (SlRemoteFigures, counts.late) },
   { "repeated", "Repeated", "Second answers for a frame, which are ignored", G_STRUCT_OFFSET (SlRemoteFigures, counts.repeated) },
-  { "refused", "Refused", "Answers that say why there is none, messages that are no answers, and frames that the broker does not take",
+  { "refused", "Refused", "Answers with an error, invalid messages, and frames that the broker refuses",
     G_STRUCT_OFFSET (SlRemoteFigures, counts.refused) },
   { "local", "Local", "Frames that the fallback computed", G_STRUCT_OFFSET (SlRemoteFigures, local) },
 };
@@ -59,9 +60,10 @@ sl_remote_figures_install (GObjectClass *klass, guint first)
     klass, first + WORKER, g_param_spec_string ("worker", "Worker", "Name of the worker that computed the last frame", NULL, flags));
   g_object_class_install_property (
     klass, first + SILENCE,
-    g_param_spec_uint64 ("silence", "Silence",
-                         "Milliseconds since the first frame came that has no result, as all after it; 0 while the last one had a result",
-                         0, G_MAXUINT64, 0, flags));
+    g_param_spec_uint64 (
+      "silence", "Silence",
+      "Milliseconds since the oldest frame without a result, if no later frame had one; 0 if the last frame had a result", 0, G_MAXUINT64,
+      0, flags));
 }
 
 void

@@ -34,9 +34,9 @@ void sl_tensor_maker_choose_whole (SlTensorMaker *maker);
 /** sl_tensor_maker_choose: tensors are of @part of the frame from now on, or of @turned where its width is not 0. @maker is open. Where the
  *  result is not SL_NORMALIZE_OK, another choice must follow. */
 SlNormalizeStatus sl_tensor_maker_choose (SlTensorMaker *maker, const SlRect *part, const SlTurnedRect *turned);
-/** sl_tensor_maker_map: (transfer none): tensor pixels -> frame pixels, of what is chosen. */
+/** sl_tensor_maker_map: (transfer none): the map from tensor pixels to frame pixels, for the chosen part. */
 const SlAffine *sl_tensor_maker_map (const SlTensorMaker *maker);
-/** sl_tensor_maker_run: fills @tensor from @image with what is chosen. */
+/** sl_tensor_maker_run: fills @tensor with the chosen part of @image. */
 void sl_tensor_maker_run (SlTensorMaker *maker, const SlImage *image, void *tensor);
 
 #endif

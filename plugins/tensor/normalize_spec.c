@@ -171,8 +171,10 @@ choose_by_contract (const SlNormalizeSettings *settings, const SlContract *contr
   }
   if (!check_properties (settings, contract, error))
     return FALSE;
-  if (settings->fit != SL_CHOICE_AUTO)
+  if (settings->fit != SL_CHOICE_AUTO && spec->fit != (SlFit) (settings->fit - 1)) {
     spec->fit = (SlFit) (settings->fit - 1);
+    spec->share = 1;
+  }
   if (settings->pad_value >= 0)
     spec->pad_value = settings->pad_value;
   return choose_range (settings, contract, spec, error);

@@ -41,10 +41,13 @@ read_number (const guint8 *bytes, guint n, gboolean big)
   return value;
 }
 
-/* Of the TIFF file in @bytes; 0 where it states none. */
-static guint
-find_orientation (const guint8 *bytes, gsize n)
+guint
+sl_exif_orientation (const guint8 *bytes, gsize n)
 {
+  if (n >= EXIF_NAME_BYTES && memcmp (bytes, EXIF_NAME, EXIF_NAME_BYTES - 1) == 0) {
+    bytes += EXIF_NAME_BYTES;
+    n -= EXIF_NAME_BYTES;
+  }
   if (n < TIFF_HEADER_BYTES || (memcmp (bytes, "II*\0", 4) != 0 && memcmp (bytes, "MM\0*", 4) != 0))
     return 0;
   const gboolean big = bytes[0] == 'M';
@@ -67,7 +70,7 @@ end_segment (SlExifScanner *scanner)
   const GByteArray *segment = scanner->segment;
   if (scanner->marker == APP1 && scanner->orientation == 0 && segment->len >= EXIF_NAME_BYTES
       && memcmp (segment->data, EXIF_NAME, EXIF_NAME_BYTES - 1) == 0)
-    scanner->orientation = find_orientation (segment->data + EXIF_NAME_BYTES, segment->len - EXIF_NAME_BYTES);
+    scanner->orientation = sl_exif_orientation (segment->data, segment->len);
   scanner->step = MARKER;
 }
 

@@ -23,6 +23,8 @@ typedef struct
   guint orientation;   /* of the picture at hand, 0 = not stated so far */
 } SlExifScanner;
 
+/** sl_exif_orientation: of a TIFF file in @n bytes, which may begin with the name of JPEG's segment; 0 where it states none. */
+guint sl_exif_orientation (const guint8 *bytes, gsize n);
 /** sl_exif_scanner_read: takes the next @n bytes. Returns the orientation of a picture whose header ended in them, the last one's where
  *  there are several; 0 where none did. */
 guint sl_exif_scanner_read (SlExifScanner *scanner, const guint8 *bytes, gsize n);

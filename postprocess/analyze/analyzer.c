@@ -574,7 +574,7 @@ end_interval (SlAnalyzer *self, guint64 time)
   self->interval_since = time;
 }
 
-/* Where the objects of this frame are counts for the time since the last, unless nobody looked for long. */
+/* Where the objects of this frame are counts for the time since the last one, unless there was no inference for long. */
 static void
 heat_up (SlAnalyzer *self, guint64 time)
 {

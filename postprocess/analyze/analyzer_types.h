@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What the analyzer knows: shared by the state machine and by what keeps its state as text. */
+/* The analyzer's state: shared by the state machine and the code that saves it as text. */
 #ifndef SL_ANALYZE_ANALYZER_TYPES_H
 #define SL_ANALYZE_ANALYZER_TYPES_H
 
@@ -14,10 +14,11 @@ typedef struct
   guint64 time;
 } Sighting;
 
-/* @heir_of: the object that this one may be under another id, 0 = none. Until that one is back, or gone for good, this one waits beside it
- * without a state of its own, and @waited (of Sighting) says where it was meanwhile. @corners: its last box, in pixels; @rest_x, @rest_y: where it has been, more or
- * less, since @rest_since; @here: in the frame at hand; @carried: it was there before a time without frames, until @gone, and has not been
- * seen since; @id is below 0 then where ids began anew */
+/* @heir_of: the lost object that this one may continue under another id, 0 = none. Until that one is back, or has left, this one has no
+ *   state of its own, and @waited (of Sighting) records its positions. @corners: its last box, in pixels; @rest_x, @rest_y: where it has
+ *   been, more or
+ * less, since @rest_since; @here: in the frame at hand; @carried: it was there before a gap without frames, until @gone, and has not been
+ * seen since; @id is then negative if ids were restarted */
 typedef struct
 {
   gint32 id, heir_of;
@@ -62,10 +63,10 @@ struct _SlAnalyzer
   Known *known;
   Place *places; /* n_regions of each object */
   gboolean begun, forgetting;
-  gboolean resumed; /* what it knows is of an analyzer before it, and no frame has come yet */
+  gboolean resumed; /* the state is of an earlier analyzer, and no frame has come yet */
   gint resumed_width, resumed_height;
   gint64 utc, resumed_utc; /* microseconds since 1970, of the last frame; 0 = unknown */
-  guint64 offset;          /* of this clock to that of frames: it goes on where the one before ended */
+  guint64 offset;          /* offset of this clock to that of frames: it continues the earlier one */
   gdouble gap;             /* seconds without a frame, after which objects were carried over */
   guint64 now, last, interval_since, heat_since;
   SlHeat *heat; /* (nullable) */
@@ -74,7 +75,7 @@ struct _SlAnalyzer
   SlAnalysis analysis;
 };
 
-/** sl_analyzer_update_views: what readers see is what is known at @time, of the analyzer's clock. */
+/** sl_analyzer_update_views: updates what readers see to the state at @time, of the analyzer's clock. */
 void sl_analyzer_update_views (SlAnalyzer *analyzer, guint64 time);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A region in pixels, and the tests that each object is put to. Edges on the frame's border do not count as edges: an object at the border
+ * A region in pixels, and its tests of objects. Edges on the frame's border do not count as edges: an object at the border
  * does not leave the region through them.
  */
 #ifndef SL_ANALYZE_AREA_H

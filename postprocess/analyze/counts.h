@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What is counted of one region: by class, over time, and over intervals.
+ * The counts of one region: by class, over time, and over intervals.
  */
 #ifndef SL_ANALYZE_COUNTS_H
 #define SL_ANALYZE_COUNTS_H
 
 #include "postprocess/analyze/area.h"
 
-/** Most classes that are told apart; the last of them stands for all others. */
+/** Most classes that are counted separately; the last of them is the sum of all others. */
 #define SL_COUNTS_MAX_CLASSES 32
 
 typedef struct
@@ -24,11 +24,11 @@ typedef struct
 
 /** sl_counts_class: the place of @label among the classes, which is interned. */
 guint sl_counts_class (SlCounts *counts, const char *label);
-/** sl_counts_enter, sl_counts_leave: one object of the class at @class. @seconds: it was inside; @ago: seconds of the interval that went by
- *  since then without its being known */
+/** sl_counts_enter, sl_counts_leave: one object of the class at @class. @seconds: it was inside; @ago: seconds of the interval since then,
+ *  before it was known */
 void sl_counts_enter (SlCounts *counts, guint class, gdouble ago);
 void sl_counts_leave (SlCounts *counts, guint class, gdouble seconds, gdouble ago);
-/** sl_counts_cross: of lines, which nobody is inside of. */
+/** sl_counts_cross: of lines, which have no inside. */
 void sl_counts_cross (SlCounts *counts, guint class, gboolean in);
 /** sl_counts_pass: @seconds went by with as many inside as there are now. */
 void sl_counts_pass (SlCounts *counts, gdouble seconds);

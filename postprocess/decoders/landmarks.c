@@ -199,7 +199,7 @@ find_presence (State *state, const void *const *data)
   return state->sigmoid ? (gfloat) sl_sigmoid (number) : number;
 }
 
-/* What the numbers of a frame are when nobody says it. */
+/* The kind of a frame's numbers if it is not stated. */
 static Units
 tell_units (State *state, const void *data)
 {

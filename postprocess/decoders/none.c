@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Decoder "none": the tensors as the model gives them, with names, shapes, types and scales, for who decodes them elsewhere. It takes any
- * tensors, and so is chosen by name alone. What it gives is its own copy, as all results of decoders are: a tensor's buffer goes back to
- * its pool before predictions are written.
+ * Decoder "none": outputs the model's tensors unchanged, with names, shapes, types and scales, for decoding elsewhere. It accepts any
+ * tensors, so it is chosen only by name. Its result is a copy, like all results of decoders: a tensor's buffer returns to its pool before
+ * predictions are written.
  */
 #include <string.h>
 

@@ -56,7 +56,7 @@ typedef struct
 typedef struct
 {
   GArray *all;
-  guint chosen;
+  guint chosen, n_labels;
   gfloat *best;
 } Readings;
 
@@ -176,6 +176,7 @@ add_reading (Readings *readings, const SlDecoderConfig *config, const char *text
     return;
   }
   state->shape.stated = first->stated;
+  state->shape.tried = TRUE;
   g_array_append_val (readings->all, ((Reading){ state, g_strdup (text) }));
 }
 
@@ -186,6 +187,7 @@ open_yolo (const SlDecoderConfig *config, GError **error)
   if (state == NULL)
     return NULL;
   Readings *readings = g_new0 (Readings, 1);
+  readings->n_labels = config->n_labels;
   readings->all = g_array_new (FALSE, FALSE, sizeof (Reading));
   g_array_append_val (readings->all, ((Reading){ state, NULL }));
   readings->best = g_new (gfloat, state->parts[0].n + MAX_PICKED);
@@ -541,6 +543,15 @@ fits (const Readings *readings, guint reading, const void *const *tensors, const
   return sl_yolo_fits (shape, &rows, &scores, readings->best, why);
 }
 
+/* Whether what was taken for objectness may be one more class than the labels name. */
+static gboolean
+has_one_more (const Readings *readings)
+{
+  const SlYoloShape *shape = &state_of (readings, 0)->shape;
+  return shape->objectness && !shape->stated && shape->n_parts == 1 && shape->n_keypoints == 0 && readings->n_labels > 0
+         && shape->classes == readings->n_labels;
+}
+
 /* What the numbers of a frame contradict is given up for the one reading that fits, unless a parameter states it. */
 static SlCheck
 check (gpointer opened, const void *const *tensors, GString *why)
@@ -557,6 +568,13 @@ check (gpointer opened, const void *const *tensors, GString *why)
   for (guint i = 1; i < readings->all->len && better == 0; i++)
     if (i != readings->chosen && fits (readings, i, tensors, picked, n_picked, NULL))
       better = i;
+  if (better == 0 && readings->chosen == 0 && has_one_more (readings)) {
+    g_string_append_printf (why,
+                            "; the labels name %u classes, and there may be %u: give the labels file that belongs to the model, or state "
+                            "decoder=yolo,angle=yes or decoder=yolo,objectness=yes",
+                            readings->n_labels, readings->n_labels + 1);
+    return SL_CHECK_CONTRADICTS;
+  }
   if (better == 0) {
     g_string_append (
       why, "; expected other parameters of decoder=yolo (columns=, objectness=, transposed=, keypoints=, box=), or another decoder");

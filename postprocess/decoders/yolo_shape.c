@@ -515,6 +515,7 @@ sl_yolo_shape_find (SlYoloShape *shape, const SlDecoderConfig *config, GError **
     return FALSE;
   if (shape->boxes != SL_YOLO_BOXES_DECODED && !read_grid (config, shape, error))
     return FALSE;
+  shape->told = config->n_labels > 0 || sl_decoder_param (config, "task") != NULL || shape->classes == COCO_CLASSES;
   shape->by_values = may_be_offsets (config, shape);
   shape->certain = looks_certain (config, shape, &facts);
   return settle_units (config, shape, error);

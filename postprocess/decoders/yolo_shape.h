@@ -58,6 +58,8 @@ typedef enum
  * @suppress: whether overlapping boxes are still there
  * @y_first: corners are y before x
  * @stated: a parameter says which columns there are, so that values may contradict, but not choose
+ * @told: labels, the task or a number of classes that is known tell whether there is objectness
+ * @tried: one of the readings that values may tell
  * @turned: boxes have an angle, the number of a row that keypoints would begin at
  * @per_cell, @anchors: for SL_YOLO_BOXES_ANCHORS
  * @by_values: nothing states @boxes, and rows are YOLOX's, which come decoded or not: a negative size means SL_YOLO_BOXES_GRID
@@ -67,7 +69,7 @@ typedef struct
 {
   guint n_parts, rows, channels, classes, first_class;
   guint first_box, score_at, class_at, objectness_at, stated_columns;
-  gboolean transposed, objectness, end_to_end, corners, sigmoid, certain, by_values, turned, suppress, y_first, stated;
+  gboolean transposed, objectness, end_to_end, corners, sigmoid, certain, by_values, turned, suppress, y_first, stated, told, tried;
   SlYoloBoxes boxes;
   SlYoloUnits units;
   guint n_keypoints, keypoint_size, first_keypoint;

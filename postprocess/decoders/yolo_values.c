@@ -16,6 +16,8 @@
 /* An objectness that is this high has a class that is not as low as this. */
 #define SURE_ALONE 0.5f
 #define NO_CLASS 0.05f
+/* Of the rows of a head that gives one for each cell, as many may have an object. */
+#define MAX_OBJECTS 0.02
 
 /* Orders with a class come first: numbers of a class are whole, which scores are not, so few rows fit them by chance. */
 static const char *const of_six[] = { "columns=x1y1x2y2,score,class",
@@ -143,6 +145,9 @@ extra_columns_fit (const SlYoloShape *shape, const SlRows *rows, GString *why)
   if (!shape->turned)
     return TRUE;
   sl_plausible_column (rows, shape->first_keypoint, &column, NULL);
+  /* Scores of one more class look like angles, too, unless some are not in 0..1. */
+  if (shape->tried && column.low >= 0 && column.high <= 1)
+    return FALSE;
   if (column.n == 0 || (column.low >= -LARGEST_ANGLE && column.high <= LARGEST_ANGLE))
     return TRUE;
   if (why != NULL)
@@ -237,6 +242,33 @@ is_objectness (const SlYoloShape *shape, const SlRows *scores, GString *why)
   return FALSE;
 }
 
+/* Where nothing tells whether column 4 is objectness: whether a few rows have a class, as rows of objects have, and none has objectness. Classes beside an
+ * objectness are only trained on objects, so that most rows of an empty picture have one. */
+static gboolean
+has_class_alone (const SlYoloShape *shape, const SlRows *scores, GString *why)
+{
+  const guint n = sl_rows_count (scores);
+  gfloat objectness = 0, highest = 0;
+  guint sure = 0;
+  for (guint i = 0; i < n; i++) {
+    const guint row = sl_rows_at (scores, i);
+    gfloat best = 0;
+    for (guint c = 0; c < shape->classes; c++)
+      best = fmaxf (best, sl_rows_get (scores, row, shape->first_class + c));
+    objectness = fmaxf (objectness, sl_rows_get (scores, row, 4));
+    highest = fmaxf (highest, best);
+    sure += i >= scores->n_picked && best >= SURE_ALONE;
+  }
+  if (objectness >= NO_CLASS || highest < SURE_ALONE || sure > (n - scores->n_picked) * MAX_OBJECTS)
+    return FALSE;
+  if (why != NULL)
+    g_string_append_printf (why,
+                            "column 4 holds at most %.2g where a class has a score of %.2f, so it may be a class, and no objectness: state "
+                            "decoder=yolo,objectness=no or decoder=yolo,objectness=yes, or give the labels",
+                            (double) objectness, (double) highest);
+  return TRUE;
+}
+
 /* Rows without a transposition: where objectness is high a class is, too. Column 4 of a head without objectness is a class, which is high alone. */
 static gboolean
 objectness_has_class (const SlYoloShape *shape, const SlRows *scores, GString *why)
@@ -256,10 +288,21 @@ objectness_has_class (const SlYoloShape *shape, const SlRows *scores, GString *w
     alone = alone || (object >= SURE_ALONE && best < NO_CLASS);
   }
   if (!alone)
-    return TRUE;
+    return shape->told || !has_class_alone (shape, scores, why);
   if (why != NULL)
     g_string_append (why, "column 4 is no objectness: rows with a score there have no class");
   return FALSE;
+}
+
+/* Column 4 is a class where a row has it: that there is no objectness is not told by a frame without one. */
+static gboolean
+first_class_occurs (const SlYoloShape *shape, const SlRows *scores)
+{
+  SlColumn column;
+  if (!shape->tried || shape->told || shape->objectness || shape->end_to_end || shape->transposed || shape->n_keypoints > 0)
+    return TRUE;
+  sl_plausible_column (scores, 4, &column, NULL);
+  return column.n > 0 && column.high >= SL_PLAUSIBLE_SURE;
 }
 
 gboolean
@@ -267,11 +310,13 @@ sl_yolo_fits (const SlYoloShape *shape, const SlRows *rows, const SlRows *scores
 {
   memset (best, 0, sl_rows_count (scores) * sizeof *best);
   if (shape->n_parts != 1 || shape->boxes != SL_YOLO_BOXES_DECODED || shape->by_values)
-    return shape->end_to_end || (class_columns_fit (shape, scores, best, why) && objectness_has_class (shape, scores, why));
+    return shape->end_to_end
+           || ((!shape->tried || !shape->sigmoid || logits_fit (shape, rows, why)) && class_columns_fit (shape, scores, best, why)
+               && objectness_has_class (shape, scores, why));
   if (shape->end_to_end)
     return end_to_end_fits (shape, scores, best, why) && extra_columns_fit (shape, rows, why) && boxes_fit (shape, rows, best, why);
   return (!shape->sigmoid || logits_fit (shape, rows, why)) && class_columns_fit (shape, scores, best, why)
-         && objectness_has_class (shape, scores, why) && extra_columns_fit (shape, rows, why)
+         && first_class_occurs (shape, scores) && objectness_has_class (shape, scores, why) && extra_columns_fit (shape, rows, why)
          && (!shape->objectness || !shape->transposed || shape->stated || is_objectness (shape, scores, why))
          && (shape->stated || few_rows_are_sure (scores, best, why)) && boxes_fit (shape, rows, best, why);
 }

@@ -19,7 +19,7 @@ class Part:
         self.options = described["options"]
         for option in self.options:
             found = CHOICES.search(option["help"]) if option["value"] else None
-            option["choices"] = re.split(r", | or ", found[1]) if found else []
+            option["choices"] = option["choices"] or (re.split(r", | or ", found[1]) if found else [])
 
 
 def read(program):

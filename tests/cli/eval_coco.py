@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """sightline eval on COCO's annotations and on maps of classes: figures worked out by hand, predictions that are found again, hostile files.
 tests/evaluate has the formulas."""
+import csv
 import json
 import math
 import os
@@ -119,6 +120,13 @@ def test_keypoints():
     lines = run("eval", network, "-d", work("person.json")).expect(0).out.splitlines()
     assert [text.split()[1] for text in lines[2:4]] == [text.split()[1] for text in lines[6:]] == ["boxes", "keypoints"], lines
     assert lines[7].split()[2:7] == ["-", "-", "0.3000", "1.0000", "0.0000"] and got["keypoints"]["ar75"] == 1 and got["keypoints"]["ar10"] is None, lines
+    run("eval", network, "-d", work("person.json"), "--csv", work("person.csv"), "--html", work("person.html")).expect(0)
+    with open(work("person.csv"), encoding="utf-8", newline="") as file:
+        rows = [(row["by"], row["tp"], row["fp"], row["fn"], row["right"]) for row in csv.DictReader(file)]
+    assert rows == [("boxes", "1", "0", "1", "0"), ("keypoints", "1", "0", "0", "1")], rows
+    with open(work("person.html"), encoding="utf-8") as file:
+        page = file.read()
+    assert page.count("Precision over recall</title>") == 2 and "<h3>By boxes</h3>" in page and "<h3>By keypoints</h3>" in page, page[:2000]
 
 
 def test_other_members():

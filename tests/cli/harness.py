@@ -5,11 +5,15 @@ Standard library only. A test script ends with harness.main(globals()) and is ca
 SCRIPT PROGRAM MAKE_MODELS [--part=K/N]. Scripts that wait much run in parts, side by side: each part
 runs every N-th test, so no test may need what another one left.
 """
+import fcntl
 import os
+import pty
+import re
 import struct
 import subprocess
 import sys
 import tempfile
+import termios
 import time
 import traceback
 import zlib
@@ -95,6 +99,56 @@ def png_of(name, width, height, rows):
     packed = b"".join(packer.compress(b"\0" + row) for row in rows) + packer.flush()
     return write(name, b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)) +
                  chunk(b"IDAT", packed) + chunk(b"IEND", b""))
+
+
+class Terminal:
+    """The program at work with its standard error, and with @both its standard output too, on a terminal."""
+
+    def __init__(self, *args, columns=80, both=False, **environment):
+        try:
+            self.terminal, child = pty.openpty()
+        except OSError as problem:
+            raise Skip("no terminal is to be had: %s" % problem) from problem
+        fcntl.ioctl(child, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+        self.told, self.columns = "", columns
+        variables = {**os.environ, "TERM": "xterm", **environment}
+        if "NO_COLOR" not in environment:
+            variables.pop("NO_COLOR", None)
+        self.output = tempfile.TemporaryFile()
+        self.child = subprocess.Popen([PROGRAM, *map(str, args)], stdin=subprocess.DEVNULL, stdout=child if both else self.output, stderr=child, env=variables)
+        os.close(child)
+
+    def read(self):
+        """Whether there was anything to read."""
+        try:
+            part = os.read(self.terminal, 65536)
+        except OSError:  # nobody writes any more
+            part = b""
+        self.told += part.decode("utf-8", "replace")
+        return part != b""
+
+    def wait_for(self, text):
+        while text not in self.told:
+            assert self.read(), "ended without '%s': %r" % (text, self.told)
+
+    def end(self):
+        """Exit status, standard output, and what is on the screen at the end."""
+        while self.read():
+            pass
+        status = self.child.wait()
+        os.close(self.terminal)
+        self.output.seek(0)
+        with self.output:
+            return status, self.output.read().decode(), self.screen()
+
+    def screen(self):
+        """What stays of the lines that were written over; none was longer than the terminal is wide."""
+        screen = []
+        for row in self.told.split("\n"):
+            versions = re.sub(r"\033\[[\d;]*m", "", row.rstrip("\r")).split("\r\033[K")
+            assert all(len(one) < self.columns for one in versions[1:-1]), versions
+            screen.append(versions[-1])
+        return "\n".join(screen)
 
 
 def main(names):

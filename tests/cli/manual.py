@@ -145,4 +145,25 @@ def test_zsh():
     assert done.returncode == 0 and done.stderr == "", done.stderr
 
 
+def test_decoders():
+    """Each shell offers the decoders of the page, in each command that has --decoder."""
+    table = read(harness.ROOT, "docs", "predictions.md").split("\n## Decoders\n")[1].split("\n## ")[0]
+    wanted = set(re.findall(r"`([a-z0-9-]+)`", " ".join(line.split("|")[1] for line in table.splitlines() if line.startswith("| `"))))
+    assert len(wanted) > 20, wanted
+    for command in commands():
+        if "decoder" not in help_options(command):
+            continue
+        assert set(offered_by_zsh(command)) == wanted, (command, wanted ^ set(offered_by_zsh(command)))
+        fish = re.search(r"'__fish_seen_subcommand_from %s' -l decoder -x -a '([^']*)'" % command, read(make("completion"), "fish", "sightline.fish"))
+        assert set(fish[1].split()) == wanted, (command, fish)
+        if shutil.which("bash") is not None:
+            assert bash_completes(["sightline", command, "--decoder", ""]) == wanted, command
+            assert bash_completes(["sightline", command, "--decoder=yolo"]) == {name for name in wanted if name.startswith("yolo")}, command
+
+
+def offered_by_zsh(command):
+    part = re.search(r"^    %s\)\n(.*?);;" % command, read(make("completion"), "zsh", "_sightline"), flags=re.M | re.S)[1]
+    return re.search(r"--decoder=\[.*\]:[^(]*\((.*?)\)'", part)[1].split()
+
+
 harness.main(globals())

@@ -9,12 +9,12 @@ import zlib
 from harness import Skip, WORK, work, write
 
 
-def encode_png(rows):
+def encode_png(rows, bits=8):
     def chunk(kind, body):
         return struct.pack(">I", len(body)) + kind + body + struct.pack(">I", zlib.crc32(kind + body))
 
-    lines = b"".join(b"\0" + bytes(value for pixel in row for value in pixel) for row in rows)
-    return (b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", len(rows[0]), len(rows), 8, 2, 0, 0, 0)) +
+    lines = b"".join(b"\0" + bytes(value for pixel in row for value in pixel for _ in range(bits // 8)) for row in rows)
+    return (b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", len(rows[0]), len(rows), bits, 2, 0, 0, 0)) +
             chunk(b"IDAT", zlib.compress(lines, 1)) + chunk(b"IEND", b""))
 
 
@@ -72,9 +72,37 @@ def jpeg(rows):
 
 def with_orientation(data, orientation, order=">"):
     """The JPEG file @data with an EXIF segment in front, in either byte order."""
-    tiff = (b"MM\0*" if order == ">" else b"II*\0") + struct.pack(order + "IHHHIHHI", 8, 1, 0x0112, 3, 1, orientation, 0, 0)
-    body = b"Exif\0\0" + tiff
+    body = b"Exif\0\0" + tiff_of(orientation, order)
     return data[:2] + b"\xff\xe1" + struct.pack(">H", len(body) + 2) + body + data[2:]
+
+
+def tiff_of(orientation, order=">"):
+    """EXIF that states an orientation, in either byte order."""
+    return (b"MM\0*" if order == ">" else b"II*\0") + struct.pack(order + "IHHHIHHI", 8, 1, 0x0112, 3, 1, orientation, 0, 0)
+
+
+def png_with_orientation(data, orientation, behind):
+    """The PNG file @data with a chunk eXIf behind its IHDR, or @behind the pixels."""
+    exif = tiff_of(orientation)
+    chunk = struct.pack(">I", len(exif)) + b"eXIf" + exif + struct.pack(">I", zlib.crc32(b"eXIf" + exif))
+    at = len(data) - 12 if behind else 33
+    return data[:at] + chunk + data[at:]
+
+
+def webp(rows):
+    """Bytes of a WebP file without loss."""
+    picture, made = write("to-encode.png", encode_png(rows)), work("encoded.webp")
+    launch("filesrc", "location=" + picture, "!", "pngdec", "!", "videoconvert", "!", "webpenc", "lossless=true", "!", "filesink", "location=" + made)
+    with open(made, "rb") as file:
+        return file.read()
+
+
+def webp_with_orientation(data, rows, orientation):
+    """The simple WebP file @data of @rows as an extended one, whose EXIF is behind the pixels."""
+    exif = tiff_of(orientation, "<")
+    header = bytes([8, 0, 0, 0]) + (len(rows[0]) - 1).to_bytes(3, "little") + (len(rows) - 1).to_bytes(3, "little")
+    body = b"WEBP" + b"VP8X" + struct.pack("<I", len(header)) + header + data[12:] + b"EXIF" + struct.pack("<I", len(exif)) + exif
+    return b"RIFF" + struct.pack("<I", len(body)) + body
 
 
 def stored(rows, orientation):

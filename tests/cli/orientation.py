@@ -4,7 +4,8 @@ laid out by the standard's words, and what comes of it is compared with what com
 import json
 
 from harness import Skip, data, main, model, run, work, write
-from media import difference, jpeg, movie, plugins_but, read_png, stored, with_orientation
+from media import (difference, encode_png, jpeg, movie, plugins_but, png_with_orientation, read_png, stored, webp, webp_with_orientation,
+                   with_orientation)
 
 WIDTH, HEIGHT = 96, 64
 UPRIGHT = [[(40 + 2 * x, 230 if y > 40 else 60, 3 * y) if x > 30 else (250, 240, 20) for x in range(WIDTH)] for y in range(HEIGHT)]
@@ -37,6 +38,20 @@ def test_exif():
         for order in "<>":
             path = write("turned%d.jpg" % orientation, with_orientation(pixels, orientation, order))
             check_same(predict(path, work("turned.png")), upright, "orientation %d" % orientation)
+
+
+def test_png_and_webp():
+    upright = predict(write("plain.png", encode_png(UPRIGHT)), work("plain-drawn.png"))
+    for orientation in range(1, 9):
+        turned = stored(UPRIGHT, orientation)
+        deep = write("deep%d.png" % orientation, png_with_orientation(encode_png(turned, 16), orientation, False))
+        check_same(predict(deep, work("turned-drawn.png")), upright, "PNG of 16 bits of orientation %d" % orientation)
+        plain = encode_png(turned)
+        for behind in (False, True):
+            path = write("turned%d.png" % orientation, png_with_orientation(plain, orientation, behind))
+            check_same(predict(path, work("turned-drawn.png")), upright, "PNG of orientation %d" % orientation)
+        path = write("turned%d.webp" % orientation, webp_with_orientation(webp(turned), turned, orientation))
+        check_same(predict(path, work("turned.png")), upright, "WebP of orientation %d" % orientation)
 
 
 def test_turned_and_not_in_one_run():

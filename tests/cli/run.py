@@ -365,13 +365,43 @@ def test_counts_go_on():
         bad.stop()
         assert said["level"] == "warning" and said["message"] == work("state/counts.state") + message, said
     assert analyses(lines)[-1]["since"] > told[-1]["since"]
-    unwritable = write("no-folder", b"")
-    bad = Running(path, "--state", unwritable + "/state")
-    said = bad.wait_for("state")
-    bad.wait_for("running")
-    bad.stop()
-    assert said["message"].startswith(unwritable) and said["message"].endswith(": counts are not kept over the end of the program; trying again"), said
-    assert bad.status == 0 and len([e for e in bad.events() if e["event"] == "state"]) == 1, bad.lines
+
+
+def test_state_folder():
+    """A folder that cannot take the counts is an error before anything starts; one that goes away later is a warning."""
+    path = describe("counts", FRAMES + " ! fakesink")
+    plain, missing = write("no-folder", b""), work("missing") + "/state"
+    rest = "; expected a folder that this user can write to: make it, or name another one, or counts do not go on"
+    cases = [(plain, "it is a file"), (plain + "/state", "Not a directory"), (missing, "the folder that it lies in is missing"),
+             ("/proc/self", "No such file or directory")]
+    for folder, why in cases:
+        result = run("run", "--json", "--state", folder, path).expect(1)
+        event = json.loads(result.err.splitlines()[0])
+        assert event["event"] == "bad-state" and event["message"] == "state %s: %s%s" % (folder, why, rest), event
+    result = run("run", describe("own", FRAMES + " ! fakesink", "state=%s\n" % plain)).expect(1)
+    assert "state %s: it is a file" % plain in result.err, result
+    folder = work("gone")
+    running = Running(describe("counted", "videotestsrc is-live=true ! video/x-raw,width=64,height=48,framerate=100/1 ! slpredict model=%s track=true "
+                               "! fakesink" % model("one_box.tflite")), "--state", folder)
+    running.wait_for("running")
+    os.rmdir(folder)
+    write("gone", b"")
+    running.stop()
+    said, = [e for e in running.events() if e["event"] == "state"]
+    assert said["message"].startswith(folder) and said["message"].endswith(": counts are not kept over the end of the program; trying again"), said
+    assert running.status == 0, running.lines
+
+
+def test_state_names():
+    """Names that differ keep apart: a/b, a_b and a%2Fb."""
+    folder = work("named")
+    counted = "videotestsrc num-buffers=3 ! video/x-raw,width=64,height=48 ! slpredict model=%s track=true ! fakesink" % model("one_box.tflite")
+    files = [describe(name, counted, "name=%s\n" % told) for name, told in (("one", "a/b"), ("two", "a_b"), ("three", "a%2Fb"))]
+    for _ in range(2):
+        running = Running(*files, "--state", folder)
+        running.ended()
+        assert running.status == 0 and not [e for e in running.events() if e["event"] == "state"], running.lines
+    assert sorted(os.listdir(folder)) == ["a%252Fb.state", "a%2Fb.state", "a_b.state"], os.listdir(folder)
 
 
 def overwrite(path, other):

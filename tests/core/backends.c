@@ -43,7 +43,7 @@ build (Check *check)
   check_prepare (check);
 }
 
-/* Who runs the layer under SIGHTLINE_BACKEND=@name; plain kernels run the rest. */
+/* The backend of the layer under SIGHTLINE_BACKEND=@name; plain kernels run the rest. */
 static const char *
 layer_backend (const char *name)
 {

@@ -4,6 +4,7 @@
  * decodebin, whose frames must come with the tag.
  */
 #include "plugins/video/exif.h"
+#include "plugins/video/exif_chunks.h"
 
 #include <glib/gstdio.h>
 #include <gst/app/gstappsink.h>
@@ -139,6 +140,90 @@ test_stream (void)
   sl_exif_scanner_clear (&scanner);
 }
 
+/* @tiff in a PNG or a WebP picture without pixels, before or behind the chunk in place of them. */
+static GByteArray *
+make_chunks (SlExifFile kind, const char *name, GByteArray *tiff, gboolean behind)
+{
+  GByteArray *body = g_byte_array_new (), *file = g_byte_array_new ();
+  for (guint i = 0; i < 2; i++) {
+    const gboolean exif = (i == 1) == behind;
+    const guint size = exif ? tiff->len : 5;
+    if (kind == SL_EXIF_PNG)
+      put_number (body, size, 4, TRUE);
+    put (body, exif ? name : kind == SL_EXIF_PNG ? "IDAT" : "VP8L", 4);
+    if (kind == SL_EXIF_WEBP)
+      put_number (body, size, 4, FALSE);
+    put (body, exif ? tiff->data : (const guint8 *) "eXIf\xff", size);
+    put (body, "crc:", kind == SL_EXIF_PNG ? 4 : size % 2);
+  }
+  put (file, kind == SL_EXIF_PNG ? "\x89PNG\r\n\x1a\n" : "RIFF", kind == SL_EXIF_PNG ? 8 : 4);
+  if (kind == SL_EXIF_WEBP) {
+    put_number (file, 4 + body->len, 4, FALSE);
+    put (file, "WEBP", 4);
+  }
+  put (file, body->data, body->len);
+  if (kind == SL_EXIF_PNG)
+    put (file, "\0\0\0\0IENDcrc:", 12);
+  g_byte_array_unref (body);
+  g_byte_array_unref (tiff);
+  return file;
+}
+
+/* The orientations of @times such pictures, in pieces, the last one's. */
+static guint
+read_chunks (SlExifFile kind, const GByteArray *picture, guint piece, guint times)
+{
+  SlExifChunks chunks = { .file = kind };
+  guint stated = 0, told = 0;
+  for (guint i = 0; i < times; i++)
+    for (guint at = 0; at < picture->len; at += piece) {
+      const guint one = sl_exif_chunks_read (&chunks, picture->data + at, MIN (piece, picture->len - at));
+      stated = one != 0 ? one : stated;
+      told += one != 0;
+    }
+  sl_exif_chunks_clear (&chunks);
+  g_assert_cmpuint (told, <=, times);
+  return stated;
+}
+
+static void
+test_chunks (void)
+{
+  for (guint i = 0; i < 32; i++) {
+    const guint orientation = i / 4 + 1;
+    const SlExifFile kind = i / 2 % 2 == 0 ? SL_EXIF_PNG : SL_EXIF_WEBP;
+    const char *name = kind == SL_EXIF_PNG ? "eXIf" : "EXIF";
+    g_autoptr (GByteArray) picture = make_chunks (kind, name, make_tiff (i % 2 == 0, 0x0112, 3, orientation), i % 2 == 0);
+    for (guint piece = 1; piece <= picture->len; piece++)
+      g_assert_cmpuint (read_chunks (kind, picture, piece, 3), ==, orientation);
+    GByteArray *named = g_byte_array_new (), *tiff = make_tiff (i % 2 == 0, 0x0112, 3, orientation);
+    put (named, "Exif\0", 6);
+    put (named, tiff->data, tiff->len);
+    g_byte_array_unref (tiff);
+    g_autoptr (GByteArray) as_in_jpeg = make_chunks (kind, name, named, TRUE);
+    g_assert_cmpuint (read_chunks (kind, as_in_jpeg, 4096, 1), ==, orientation);
+    g_autoptr (GByteArray) other = make_chunks (kind, "tEXt", make_tiff (TRUE, 0x0112, 3, 6), TRUE);
+    g_assert_cmpuint (read_chunks (kind, other, 7, 1), ==, SL_EXIF_UPRIGHT);
+  }
+}
+
+/* Any byte wrong, and the file cut anywhere: read within bounds, never above 8. */
+static void
+test_damaged_chunks (void)
+{
+  for (guint kind = SL_EXIF_PNG; kind <= SL_EXIF_WEBP; kind++) {
+    g_autoptr (GByteArray) right =
+      make_chunks ((SlExifFile) kind, kind == SL_EXIF_PNG ? "eXIf" : "EXIF", make_tiff (TRUE, 0x0112, 3, 6), TRUE);
+    for (guint value = 0; value < 256; value += 17)
+      for (guint at = 0; at < right->len; at++) {
+        g_autoptr (GByteArray) picture = g_byte_array_new ();
+        put (picture, right->data, value % 2 == 0 ? right->len : at + 1);
+        picture->data[at] = (guint8) value;
+        g_assert_cmpuint (read_chunks ((SlExifFile) kind, picture, 13, 1), <=, SL_EXIF_LAST);
+      }
+  }
+}
+
 /* (transfer full): GStreamer's test picture, 64x48, turned by videoflip to what a file of @orientation holds, as a JPEG file that says so. */
 static GBytes *
 encode_picture (guint orientation)
@@ -268,6 +353,8 @@ main (int argc, char **argv)
   g_test_add_func ("/exif/nothing-stated", test_nothing_stated);
   g_test_add_func ("/exif/damaged", test_damaged);
   g_test_add_func ("/exif/stream", test_stream);
+  g_test_add_func ("/exif/chunks", test_chunks);
+  g_test_add_func ("/exif/damaged_chunks", test_damaged_chunks);
   g_test_add_func ("/exif/decodebin", test_decodebin);
   g_test_add_func ("/exif/tensors", test_tensors);
   return g_test_run ();

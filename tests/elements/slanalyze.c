@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * slanalyze on frames whose regions are written here, behind sltrack where ids are its: what frames carry and messages say, frames that nobody
- * looked at, and what is wrong with descriptions.
+ * slanalyze on frames whose regions are written here, behind sltrack where ids are its: what frames carry and messages say, frames without
+ * inference, and what is wrong with descriptions.
  */
 #include "config.h"
 
@@ -121,7 +121,7 @@ test_walk (void)
   test_line_close (fixture.harness, fixture.bus);
 }
 
-/* A frame that nobody looked at changes nothing and has no events; it carries what was true before. */
+/* A frame without inference changes nothing and has no events; it carries what was true before. */
 static void
 test_skipped (void)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * slinfer and models with runtimes of others, played by tests/support/fake_runtime.c: what they answer, what is said where they are not there, too old, or
- * fail at load, at the first run or in the middle, and who runs the model then. What is expected is -x of an ONNX model and the mean of each
+ * fail at load, at the first run or in the middle, and which backend runs the model then. What is expected is -x of an ONNX model and the
+ * mean of each
  * channel of a TensorFlow Lite one.
  */
 #include <fcntl.h>
@@ -530,7 +531,7 @@ expect_negative (Fixture *fixture)
     g_assert_cmpfloat (y[i], ==, -fixture->x[i]);
 }
 
-/* The device goes away in the middle: every frame comes out, and a warning says who runs the model from there on. */
+/* The device goes away in the middle: every frame comes out, and a warning says which backend runs the model from then on. */
 static void
 test_element_falls_back (void)
 {

@@ -534,6 +534,41 @@ test_region (gconstpointer data)
   teardown (&fixture);
 }
 
+/* Red from row 4 to 11 and from column 12 to 19, a quarter of the central square; blue around. */
+static GstBuffer *
+framed_frame (void)
+{
+  GstBuffer *frame = test_frame (RGB_CAPS, blue, 0);
+  GstMapInfo map;
+  g_assert_true (gst_buffer_map (frame, &map, GST_MAP_WRITE));
+  for (guint y = 4; y < 12; y++)
+    for (guint x = 12; x < 20; x++)
+      memcpy (map.data + (y * WIDTH + x) * 3, red, 3);
+  gst_buffer_unmap (frame, &map);
+  return frame;
+}
+
+static void
+test_crop_share (void)
+{
+  static const struct
+  {
+    const char *fit, *share, *answer;
+  } rows[] = { { "crop", NULL, "blue\n" }, { "crop", "0.5", "red\n" }, { "stretch", "0.75", "blue\n" }, { "stretch", "0.25", "red\n" } };
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    Fixture fixture = setup (FALSE, TEXT_CAPS);
+    gst_element_set_state (fixture.element, GST_STATE_READY);
+    gst_util_set_object_arg (G_OBJECT (fixture.element), "fit", rows[i].fit);
+    g_object_set (fixture.element, "crop-share", rows[i].share, NULL);
+    gst_element_set_state (fixture.element, GST_STATE_PLAYING);
+    gst_harness_set_src_caps_str (fixture.harness, RGB_CAPS);
+    g_assert_cmpint (gst_harness_push (fixture.harness, framed_frame ()), ==, GST_FLOW_OK);
+    g_autofree char *text = test_take_text (gst_harness_pull (fixture.harness));
+    g_assert_cmpstr (text, ==, rows[i].answer);
+    teardown (&fixture);
+  }
+}
+
 static const struct
 {
   const char *name, *property, *value, *has[3];
@@ -545,6 +580,7 @@ static const struct
   { "region-negative", "inference-region", "-1,2,3,4", { "X,Y,WIDTH,HEIGHT" } },
   { "region-huge", "inference-region", "0,0,99999,4", { "X,Y,WIDTH,HEIGHT" } },
   { "threads", "threads", "-3", { "threads=-3", "1..64" } },
+  { "crop-share", "crop-share", "0.5", { "crop-share: expected fit=crop or fit=stretch beside it", "got '0.5'" } },
   { "precision", "precision", "int8", { "precision=int8: expected float, bf16 or fp16" } },
 };
 
@@ -656,6 +692,7 @@ main (int argc, char **argv)
     g_autofree char *name = g_strdup_printf ("/slpredict/bad/%s", bad_settings[i].name);
     g_test_add_data_func (name, GUINT_TO_POINTER (i), test_bad_setting);
   }
+  g_test_add_func ("/slpredict/crop-share", test_crop_share);
   g_test_add_func ("/slpredict/contradiction", test_contradiction);
   g_test_add_func ("/slpredict/properties", test_properties);
   g_test_add_func ("/slpredict/black-box", test_black_box);

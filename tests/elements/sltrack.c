@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * sltrack on frames whose regions are written here, as others' elements would, and slpostprocess track=true: ids that stay,
- * frames that are not touched, frames nobody looked at, and what begins anew.
+ * frames that are not touched, frames without inference, and what begins anew.
  */
 #include "config.h"
 

@@ -229,6 +229,39 @@ test_layers (void)
   }
 }
 
+/* A layer that states the fit means its own share: without one, all of the part. */
+static void
+test_crop_share (void)
+{
+  static const struct
+  {
+    const char *info;
+    SlContractOverrides overrides;
+    SlFit fit;
+    gdouble share;
+  } rows[] = {
+    { NULL, { 0 }, SL_FIT_STRETCH, 1 },
+    { "fit=crop\n", { 0 }, SL_FIT_CROP, 1 },
+    { "fit=crop\ncrop-share=0.875\n", { 0 }, SL_FIT_CROP, 0.875 },
+    { "fit=stretch\ncrop-share=0.9\n", { .crop_share = "0.5" }, SL_FIT_STRETCH, 0.5 },
+    { "fit=crop\ncrop-share=0.875\n", { .fit = "crop" }, SL_FIT_CROP, 1 },
+    { "fit=crop\ncrop-share=0.875\n", { .fit = "letterbox" }, SL_FIT_LETTERBOX, 1 },
+    { "fit=letterbox\n", { .fit = "crop", .crop_share = "0.95" }, SL_FIT_CROP, 0.95 },
+  };
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    g_autoptr (SlTfliteWriter) writer = picture_model (SL_DTYPE_U8, 4, nhwc, 0, 0);
+    g_autoptr (GError) error = NULL;
+    g_autofree char *info = rows[i].info != NULL ? g_strconcat (HEADER "[sightline]\n", rows[i].info, NULL) : NULL;
+    g_autoptr (SlModel) model = load_with_info (writer, info, &rows[i].overrides, &error);
+    g_assert_no_error (error);
+    const SlImageContract *image = &sl_model_contract (model)->image;
+    g_assert_cmpint (image->fit, ==, rows[i].fit);
+    g_assert_cmpfloat (image->crop_share, ==, rows[i].share);
+    g_autofree char *summary = sl_contract_summary (sl_model_contract (model));
+    g_assert_true ((strstr (summary, "of the central 0.") != NULL) == (rows[i].share != 1));
+  }
+}
+
 static void
 test_decoder_by_graph (void)
 {
@@ -370,6 +403,20 @@ test_contradictions (void)
       SL_ERROR_ARGUMENT,
       ".modelinfo fit: expected stretch",
       "got 'squash'" },
+    { SL_DTYPE_F32,
+      nhwc,
+      HEADER "[sightline]\nfit=crop\ncrop-share=1.5\n",
+      { 0 },
+      SL_ERROR_ARGUMENT,
+      ".modelinfo crop-share: expected a number 0.01..1, such as 0.875 for 224 of 256 pixels, got '1.5'",
+      NULL },
+    { SL_DTYPE_F32,
+      nhwc,
+      HEADER "[sightline]\nfit=letterbox\ncrop-share=0.5\n",
+      { 0 },
+      SL_ERROR_ARGUMENT,
+      ".modelinfo crop-share: expected fit=crop or fit=stretch beside it",
+      "got '0.5'" },
     { SL_DTYPE_U8, nhwc, HEADER "[sightline]\ncolour=GRAY\n", { 0 }, SL_ERROR_CONTRACT, ".modelinfo colour=GRAY contradicts input", NULL },
     { SL_DTYPE_F32,
       nhwc,
@@ -443,6 +490,7 @@ main (int argc, char **argv)
   g_test_add_func ("/contract/layout", test_layout);
   g_test_add_func ("/contract/largest-side", test_largest_side);
   g_test_add_func ("/contract/layers", test_layers);
+  g_test_add_func ("/contract/crop_share", test_crop_share);
   g_test_add_func ("/contract/decoder-by-graph", test_decoder_by_graph);
   g_test_add_func ("/contract/rank-three", test_rank_three);
   g_test_add_func ("/contract/contradictions", test_contradictions);

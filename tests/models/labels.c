@@ -5,7 +5,12 @@
 #include <string.h>
 
 #include "tests/models/helpers.h"
+#include "tests/support/sanitized.h"
 #include "tests/support/testdata.h"
+
+/* Of a process that reads a file of 15 MiB, in KiB. */
+#define LARGEST_PEAK (220 << 10)
+#define MEMORY_FILES 6
 
 static const struct
 {
@@ -252,6 +257,57 @@ test_many (void)
   expect_bad (large, (16 << 20) + 1, SL_ERROR_LABELS, "16777217 bytes; a labels file has at most 16777216");
 }
 
+/* A file of 15 MiB that repeats @row, and has @begin before. */
+static char *
+fill (const char *begin, const char *row, gboolean numbered)
+{
+  GString *text = g_string_new (begin);
+  for (guint i = 0; text->len < 15 << 20; i++)
+    if (numbered)
+      g_string_append_printf (text, row, i);
+    else
+      g_string_append (text, row);
+  return g_string_free (text, FALSE);
+}
+
+/* Files of the largest size in short pieces: the memory that they take beside themselves, whatever becomes of them. */
+static void
+test_memory (gconstpointer data)
+{
+  static const struct
+  {
+    const char *name, *begin, *row;
+    gboolean numbered;
+    const char *says;
+  } files[] = {
+    { "names.yaml", "names: [", "a,", FALSE, "over the limit of 1000000" },
+    { "names.yaml", "names: {", "%u: a,", TRUE, "more than 1000000 classes, the limit" },
+    { "names.yaml", "names:\n", "- a\n", FALSE, "over the limit of 1000000" },
+    { "names.csv", "id,name\n", "%u,a\n", TRUE, "'a' again" },
+    { "names.csv", "", "a,a\n", FALSE, "over the limit of 1000000" },
+    { "names.csv", "", "a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a\n", FALSE, NULL },
+  };
+  const guint i = GPOINTER_TO_UINT (data);
+  g_autoptr (GError) error = NULL;
+  if (!g_test_subprocess ()) {
+#if defined(TEST_ADDRESS_SANITIZER) || defined(TEST_THREAD_SANITIZER)
+    g_test_skip ("the sanitizer keeps what is freed");
+#else
+    g_test_trap_subprocess (NULL, 0, G_TEST_SUBPROCESS_INHERIT_STDERR);
+    g_test_trap_assert_passed ();
+#endif
+    return;
+  }
+  g_autofree char *text = fill (files[i].begin, files[i].row, files[i].numbered), *status = NULL;
+  g_autoptr (SlLabels) labels = sl_labels_parse (text, strlen (text), files[i].name, &error);
+  if (files[i].says != NULL)
+    expect_error (&error, SL_ERROR_LABELS, files[i].name, files[i].says, NULL);
+  g_assert_true (g_file_get_contents ("/proc/self/status", &status, NULL, NULL));
+  const guint64 peak = g_ascii_strtoull (strstr (status, "VmHWM:") + strlen ("VmHWM:"), NULL, 10);
+  g_printerr ("# %s: %" G_GUINT64_FORMAT " MiB\n", files[i].row, peak >> 10);
+  g_assert_cmpuint (peak, <, LARGEST_PEAK);
+}
+
 static void
 test_files (void)
 {
@@ -313,6 +369,10 @@ main (int argc, char **argv)
   g_test_add_func ("/labels/broken_formats", test_broken_formats);
   g_test_add_func ("/labels/bad", test_bad);
   g_test_add_func ("/labels/many", test_many);
+  for (guint i = 0; i < MEMORY_FILES; i++) {
+    g_autofree char *name = g_strdup_printf ("/labels/memory/%u", i);
+    g_test_add_data_func (name, GUINT_TO_POINTER (i), test_memory);
+  }
   g_test_add_func ("/labels/files", test_files);
   g_test_add_func ("/labels/real", test_real);
   return g_test_run ();

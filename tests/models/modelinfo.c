@@ -102,8 +102,9 @@ static const struct
   { HEAD "[x]\nranges=1,1\n", "min and max different, got '1,1'" },
   { HEAD "[x]\nranges=0,1;0,1\n", "[x] ranges: expected 1 or 3 pairs" },
   { HEAD "[x]\nranges=0,1;0,1;0,1;0,1\n", "[x] ranges: expected 'min,max'" },
-  { HEAD "[sightline]\ncolor=RGB\n", "[sightline] color: unknown key; expected one of labels, mean, std, colour, layout, fit, pad-value, "
-                                     "decoder, input-shape, fixed-inputs, state, backend, provider, fallback, precision, decoder-NAME" },
+  { HEAD "[sightline]\ncolor=RGB\n",
+    "[sightline] color: unknown key; expected one of labels, mean, std, colour, layout, fit, crop-share, "
+    "pad-value, decoder, input-shape, fixed-inputs, state, backend, provider, fallback, precision, decoder-NAME" },
   { HEAD "[sightline]\ndelegate=evil.so\n",
     "[sightline] delegate: not taken from a file that comes with a model; expected it as property or option" },
   { HEAD "[sightline]\nprovider-options=backend_path=evil.so\n", "[sightline] provider-options: not taken from a file" },

@@ -122,6 +122,68 @@ test_preprocessor (void)
   }
 }
 
+/* What torchvision's Resize and CenterCrop are given by these files: the part of the resized picture that is left. */
+static void
+test_crop_share (void)
+{
+  static const struct
+  {
+    const char *name, *text;
+    SlFit fit;
+    gdouble share;
+  } rows[] = {
+    { "preprocessor_config.json",
+      "{\"image_processor_type\": \"MobileNetV2ImageProcessor\", \"do_center_crop\": true, \"size\": {\"shortest_edge\": 256},"
+      " \"crop_size\": {\"height\": 224, \"width\": 224}}",
+      SL_FIT_CROP, 224.0 / 256 },
+    { "preprocessor_config.json",
+      "{\"image_processor_type\": \"CLIPImageProcessor\", \"do_center_crop\": true, \"size\": 224, \"crop_size\": 224}", SL_FIT_CROP, 1 },
+    { "preprocessor_config.json",
+      "{\"image_processor_type\": \"DeiTImageProcessor\", \"do_center_crop\": true, \"size\": {\"height\": 256, \"width\": 256},"
+      " \"crop_size\": {\"height\": 224, \"width\": 224}}",
+      SL_FIT_STRETCH, 224.0 / 256 },
+    { "preprocessor_config.json",
+      "{\"image_processor_type\": \"ConvNextImageProcessor\", \"crop_pct\": 0.875, \"size\": {\"shortest_edge\": 224}}", SL_FIT_CROP,
+      224.0 / 256 },
+    { "preprocessor_config.json",
+      "{\"image_processor_type\": \"ConvNextImageProcessor\", \"crop_pct\": 0.875, \"size\": {\"shortest_edge\": 384}}", SL_FIT_STRETCH,
+      1 },
+    { "preprocessor_config.json",
+      "{\"image_processor_type\": \"PoolFormerImageProcessor\", \"do_center_crop\": true, \"crop_pct\": 0.9,"
+      " \"size\": {\"shortest_edge\": 224}, \"crop_size\": {\"height\": 224, \"width\": 224}}",
+      SL_FIT_CROP, 224.0 / 248 },
+    { "preprocessor_config.json",
+      "{\"image_processor_type\": \"X\", \"do_center_crop\": true, \"crop_pct\": null, \"size\": {\"shortest_edge\": 200}, \"crop_size\": 224}",
+      SL_FIT_CROP, 1 },
+    { "config.json",
+      "{\"pretrained_cfg\": {\"input_size\": [3, 224, 224], \"crop_pct\": 0.95, \"crop_mode\": \"center\","
+      " \"mean\": [0.5, 0.5, 0.5], \"std\": [0.5, 0.5, 0.5]}}",
+      SL_FIT_CROP, 224.0 / 235 },
+    { "config.json",
+      "{\"pretrained_cfg\": {\"input_size\": [3, 224, 224], \"crop_pct\": 0.95, \"crop_mode\": \"squash\","
+      " \"mean\": [0.5, 0.5, 0.5], \"std\": [0.5, 0.5, 0.5]}}",
+      SL_FIT_STRETCH, 224.0 / 235 },
+    { "config.json",
+      "{\"pretrained_cfg\": {\"input_size\": [3, 224, 224], \"crop_pct\": 1.0,"
+      " \"mean\": [0.5, 0.5, 0.5], \"std\": [0.5, 0.5, 0.5]}}",
+      SL_FIT_CROP, 1 },
+  };
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    g_autoptr (SlOnnxWriter) writer = picture (0, 0);
+    g_autoptr (GError) error = NULL;
+    Home home;
+    home_new (&home, writer);
+    home_put (&home, FALSE, rows[i].name, rows[i].text);
+    g_autoptr (SlModel) model = sl_model_load (home.path, NULL, &error);
+    g_assert_no_error (error);
+    const SlImageContract *image = &sl_model_contract (model)->image;
+    g_assert_cmpint (image->fit, ==, rows[i].fit);
+    g_assert_cmpfloat (image->crop_share, ==, rows[i].share);
+    g_assert_cmpint (image->width, ==, strstr (rows[i].text, "384") != NULL ? 384 : 224);
+    home_clear (&home);
+  }
+}
+
 /* A file that is no image processor's changes nothing; one that says what cannot be is named. */
 static void
 test_preprocessor_errors (void)
@@ -435,6 +497,7 @@ main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/onnx-contract/preprocessor", test_preprocessor);
+  g_test_add_func ("/onnx-contract/crop_share", test_crop_share);
   g_test_add_func ("/onnx-contract/preprocessor-errors", test_preprocessor_errors);
   g_test_add_func ("/onnx-contract/labels", test_labels);
   g_test_add_func ("/onnx-contract/size", test_size);

@@ -88,7 +88,7 @@ test_presence (void)
   g_assert_cmpuint (sl_decoding_run (alone, (const void *const[]){ odd })->n_detections, ==, 0);
 }
 
-/* Nobody says what the numbers are: 0..1, -1..1 or pixels, and pixels stay pixels. */
+/* The kind of the numbers is not stated: 0..1, -1..1 or pixels, and pixels stay pixels. */
 static void
 test_units (void)
 {

@@ -43,7 +43,7 @@ test_no_match (void)
     "decoders");
 }
 
-/* Where nobody says how sure an object must be, what is stated beside the decoder's name counts, or the decoder's own. */
+/* If no threshold is stated, what is stated beside the decoder's name counts, or the decoder's own. */
 static void
 test_own_threshold (void)
 {

@@ -124,7 +124,7 @@ put_row (const Scene *scene, const Table *table, guint i, gfloat *to, gsize step
         *here = 1;
         break;
       case 'a':
-        *here = scene->filler == FILLER_RANDOM && scene->score[i] < 0.5 ? (gfloat) g_rand_double_range (rand, -0.75, 2.3) : 0;
+        *here = scene->score[i] < 0.5 ? (gfloat) g_rand_double_range (rand, -0.75, 2.3) : 0;
         break;
       case 'C':
         for (guint k = 0; k < scene->classes; k++)
@@ -486,6 +486,63 @@ test_stated (void)
   assert_open_fails ("yolo,check=perhaps", &config, SL_ERROR_ARGUMENT, "decoder parameter check");
 }
 
+/* One name too few for a head of many classes: the last score is no angle. */
+static void
+test_one_name_too_few (void)
+{
+  static const Table heads[] = { { "", "mC", 3, TRUE }, { "", "mC", 3 } };
+  static const guint class_numbers[] = { 80, 15, 4 };
+  g_autoptr (GRand) rand = g_rand_new_with_seed (40);
+  g_autofree Scene *scene = g_new0 (Scene, 1);
+  g_autofree gfloat *data = g_new0 (gfloat, MAX_NUMBERS);
+  for (guint v = 0; v < G_N_ELEMENTS (heads) * G_N_ELEMENTS (class_numbers) * 2; v++) {
+    const Table *table = &heads[v % 2];
+    *scene = (Scene){ .n = CELLS, .classes = class_numbers[v / 2 % 3], .pixels = TRUE, .filler = v / 6 == 0 ? FILLER_RANDOM : FILLER_SAME };
+    make_scene (scene, rand);
+    const gint32 columns = (gint32) width_of (table, scene->classes);
+    for (guint row = 0; row < scene->n; row++)
+      put_row (scene, table, row, data + (table->transposed ? row : row * (guint) columns), table->transposed ? scene->n : 1, rand);
+    SlDecoderConfig config = table_config (table->transposed ? DIMS (1, columns, CELLS) : DIMS (1, CELLS, columns));
+    config.n_labels = scene->classes - 1;
+    g_autofree char *expected =
+      g_strdup_printf ("the labels name %u classes, and there may be %u: give the labels file that belongs to the "
+                       "model",
+                       scene->classes - 1, scene->classes);
+    assert_asks ("yolo", &config, (const void *const[]){ data }, "column 4 is no objectness", expected);
+  }
+}
+
+/* A row a cell, two classes, no labels: column 4 looks like objectness until the first class occurs. Beside a real one, any row may have a class. */
+static void
+test_second_class_alone (void)
+{
+  enum
+  {
+    COLUMNS = 6
+  };
+  static gfloat rows[CELLS][COLUMNS];
+  for (guint i = 0; i < CELLS; i++)
+    memcpy (rows[i], (const gfloat[]){ (gfloat) (i % 300), (gfloat) (i % 180), 30, 20, 0.002f, 0.004f }, sizeof rows[i]);
+  rows[500][5] = 0.9f;
+  const void *const data[] = { rows };
+  SlDecoderConfig config = table_config (DIMS (1, CELLS, COLUMNS));
+  assert_asks ("yolo", &config, data, "column 4 holds at most 0.002 where a class has a score of 0.90",
+               "state decoder=yolo,objectness=no or decoder=yolo,objectness=yes, or give the labels");
+  g_autoptr (SlDecoding) stated = sl_decoding_new ("yolo,objectness=no", &config, NULL);
+  g_assert_cmpuint (sl_decoding_run (stated, data)->n_detections, ==, 1);
+  g_assert_cmpstr (sl_decoding_contradiction (stated), ==, NULL);
+  rows[700][4] = 0.8f;
+  g_autoptr (SlDecoding) both = sl_decoding_new ("yolo", &config, NULL);
+  g_assert_cmpuint (sl_decoding_run (both, data)->n_detections, ==, 2);
+  g_assert_cmpstr (sl_decoding_contradiction (both), ==, NULL);
+  rows[700][4] = 0.002f;
+  for (guint i = 0; i < CELLS; i += 3)
+    rows[i][5] = 0.7f;
+  g_autoptr (SlDecoding) empty = sl_decoding_new ("yolo", &config, NULL);
+  g_assert_cmpuint (sl_decoding_run (empty, data)->n_detections, ==, 0);
+  g_assert_cmpstr (sl_decoding_contradiction (empty), ==, NULL);
+}
+
 /* Rows without an object may be filled with -1. */
 static void
 test_padding (void)
@@ -582,6 +639,35 @@ test_other_decoders (void)
   config_add (&config, SL_DTYPE_F32, DIMS (1, 100, 3), 0, 0);
   assert_asks ("detections,activation=none", &config, (const void *const[]){ boxes, logits }, "taken for scores, holds",
                "activation=sigmoid");
+}
+
+/* A decoder that does not take the numbers either is not proposed: boxes far off any picture. */
+static void
+test_proposals_hold (void)
+{
+  static gfloat boxes[100][4], classes[100], confidences[100];
+  const gfloat count = 100;
+  static const char rest[] = "; expected another decoder (docs/predictions.md lists them; sightline infer gives the numbers)";
+  SlDecoderConfig config = table_config (DIMS (1, 100, 4));
+  config_add (&config, SL_DTYPE_F32, DIMS (1, 100), 0, 0);
+  config_add (&config, SL_DTYPE_F32, DIMS (1, 100), 0, 0);
+  config_add (&config, SL_DTYPE_F32, DIMS (1), 0, 0);
+  for (guint i = 0; i < 100; i++) {
+    memcpy (boxes[i], (const gfloat[]){ 4000, 3000, 5000, 4000 }, sizeof boxes[i]);
+    confidences[i] = 0.9f;
+    classes[i] = (gfloat) (i % 3);
+  }
+  const void *const data[] = { boxes, classes, confidences, &count };
+  assert_asks ("ssd", &config, data, "boxes reach to", rest);
+  g_autoptr (SlDecoding) decoding = sl_decoding_new ("ssd", &config, NULL);
+  sl_decoding_run (decoding, data);
+  g_assert_null (strstr (sl_decoding_contradiction (decoding), "state decoder"));
+  config = table_config (DIMS (1, 100, 4));
+  config_add (&config, SL_DTYPE_F32, DIMS (1, 100, 2), 0, 0);
+  static gfloat scores[100][2];
+  for (guint i = 0; i < 100; i++)
+    scores[i][0] = 0.9f;
+  assert_asks ("detr", &config, (const void *const[]){ boxes, scores }, "no middles and sizes of 0..1", rest);
 }
 
 /* Pictures are no classes of cells, and no boxes. */
@@ -687,10 +773,13 @@ main (int argc, char **argv)
   g_test_add_func ("/evidence/parts", test_parts);
   g_test_add_func ("/evidence/queries", test_queries);
   g_test_add_func ("/evidence/stated", test_stated);
+  g_test_add_func ("/evidence/one_name_too_few", test_one_name_too_few);
+  g_test_add_func ("/evidence/second_class_alone", test_second_class_alone);
   g_test_add_func ("/evidence/padding", test_padding);
   g_test_add_func ("/evidence/names_end", test_names_end);
   g_test_add_func ("/evidence/choice", test_choice);
   g_test_add_func ("/evidence/other_decoders", test_other_decoders);
+  g_test_add_func ("/evidence/proposals_hold", test_proposals_hold);
   g_test_add_func ("/evidence/pictures", test_pictures);
   g_test_add_func ("/evidence/yunet_2021", test_yunet_2021);
   g_test_add_func ("/evidence/cost", test_cost);

@@ -151,6 +151,31 @@ test_fit (void)
   g_assert_cmpfloat_with_epsilon (box->height, 100, 1e-3);
 }
 
+/* Half of the central square of 200x100 is 50x50 at (75, 25): the box covers its left half, and its middle half from top to bottom. */
+static void
+test_crop_share (void)
+{
+  static const char info[] = "[modelinfo]\nversion=1.0\n[sightline]\nfit=crop\ncrop-share=0.5\n";
+  g_autoptr (GError) error = NULL;
+  g_autofree char *folder = g_dir_make_tmp ("sightline-XXXXXX", &error), *from = tiny_model ("one_box.tflite"), *bytes = NULL;
+  g_autofree char *path = g_build_filename (folder, "m.tflite", NULL), *beside = g_strconcat (path, ".modelinfo", NULL);
+  gsize size;
+  g_assert_true (g_file_get_contents (from, &bytes, &size, NULL) && g_file_set_contents (path, bytes, (gssize) size, NULL)
+                 && g_file_set_contents (beside, info, -1, NULL));
+  g_autoptr (SlPredictor) predictor = g_object_new (SL_TYPE_PREDICTOR, "model", path, "threshold", 0.1, NULL);
+  g_autoptr (SlFrame) frame = plain_frame (200, 100, 0, 51, 204);
+  g_autoptr (SlPredictions) p = predict (predictor, frame);
+  gdouble x, y, w, h;
+  sl_predictions_get_object_box (p, 0, &x, &y, &w, &h);
+  g_assert_cmpfloat_with_epsilon (x, 75, 1e-3);
+  g_assert_cmpfloat_with_epsilon (y, 37.5, 1e-3);
+  g_assert_cmpfloat_with_epsilon (w, 25, 1e-3);
+  g_assert_cmpfloat_with_epsilon (h, 25, 1e-3);
+  g_remove (beside);
+  g_remove (path);
+  g_rmdir (folder);
+}
+
 /* What a property changes counts for the next frame. */
 static void
 test_properties (void)
@@ -544,6 +569,7 @@ main (int argc, char **argv)
   g_test_add_func ("/predictor/state", test_state);
   g_test_add_func ("/predictor/outputs", test_outputs);
   g_test_add_func ("/predictor/fit", test_fit);
+  g_test_add_func ("/predictor/crop_share", test_crop_share);
   g_test_add_func ("/predictor/properties", test_properties);
   g_test_add_func ("/predictor/classes", test_classes);
   g_test_add_func ("/predictor/information", test_information);

@@ -29,6 +29,24 @@ test_identity (void)
   assert_point (&map, 3.5, -7.25, 3.5, -7.25);
 }
 
+/* 224 of 256: of 1920x1080 the central square of 945 pixels; of a stretched frame seven eighths of both sides. */
+static void
+test_share (void)
+{
+  SlAffine map;
+  const SlRect whole = { 0, 0, 1920, 1080 };
+  sl_affine_fit (&map, SL_FIT_CROP, 1920, 1080, 224, 224);
+  sl_affine_zoom (&map, 0.875, 224, 224);
+  assert_point (&map, 0, 0, 487.5, 67.5);
+  assert_point (&map, 224, 224, 1432.5, 1012.5);
+  sl_affine_view (&map, SL_FIT_STRETCH, SL_ORIENTATION_90R, &whole, 108, 192);
+  sl_affine_zoom (&map, 0.875, 108, 192);
+  assert_point (&map, 0, 0, 120, 1012.5);
+  assert_point (&map, 108, 192, 1800, 67.5);
+  sl_affine_zoom (&map, 0, 108, 192);
+  assert_point (&map, 0, 0, 120, 1012.5);
+}
+
 static void
 test_examples (void)
 {
@@ -228,6 +246,7 @@ main (int argc, char **argv)
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/affine/identity", test_identity);
   g_test_add_func ("/affine/examples", test_examples);
+  g_test_add_func ("/affine/share", test_share);
   g_test_add_func ("/affine/fits", test_fits);
   g_test_add_func ("/affine/round-trips", test_round_trips);
   g_test_add_func ("/affine/singular", test_singular);

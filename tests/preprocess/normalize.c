@@ -143,6 +143,14 @@ check_case (GRand *rand, const SlImageInfo *info, const SlNormalizeSpec *spec)
   pixels_checked += plane;
 }
 
+/* Most crops keep all of the part. A share of millionths is exact. */
+static double
+random_share (GRand *rand)
+{
+  static const double shares[] = { 0, 0, 0, 1, 0.875, 0.9, 0.953191, 0.01 };
+  return shares[g_rand_int_range (rand, 0, G_N_ELEMENTS (shares))];
+}
+
 static int
 random_size (GRand *rand)
 {
@@ -203,6 +211,7 @@ check_tensors (GRand *rand, SlImageInfo *info, int first)
     }
     spec.orientation = g_rand_int_range (rand, 0, 8);
     spec.crop = random_crop (rand, info->width, info->height);
+    spec.share = random_share (rand);
     random_factors (rand, &spec);
     check_case (rand, info, &spec);
   }
@@ -252,6 +261,7 @@ test_long_axes (void)
       .orientation = g_rand_int_range (rand, 0, 8),
       .width = tensor[turn],
       .height = tensor[1 - turn],
+      .share = random_share (rand),
     };
     random_factors (rand, &spec);
     check_case (rand, &info, &spec);

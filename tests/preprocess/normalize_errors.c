@@ -93,6 +93,17 @@ test_bad_crops (void)
   }
 }
 
+static void
+test_bad_shares (void)
+{
+  static const double bad[] = { -0.5, 0.009, 1.001, INFINITY, NAN };
+  const SlImageInfo info = { .format = SL_PIXEL_NV12, .width = 8, .height = 8 };
+  for (guint i = 0; i < G_N_ELEMENTS (bad); i++) {
+    const SlNormalizeSpec spec = { .width = 8, .height = 8, .fit = SL_FIT_CROP, .share = bad[i], .gain = { 1, 1, 1 } };
+    expect_status (&info, &spec, SL_NORMALIZE_BAD_RANGE, "the share 0.01 to 1");
+  }
+}
+
 /* What a standard deviation of zero, or of NaN, makes of a gain. */
 static void
 test_bad_standard_deviations (void)
@@ -142,6 +153,7 @@ main (int argc, char **argv)
   g_test_add_func ("/normalize/bad-ranges", test_bad_ranges);
   g_test_add_func ("/normalize/bad-crops", test_bad_crops);
   g_test_add_func ("/normalize/bad-standard-deviations", test_bad_standard_deviations);
+  g_test_add_func ("/normalize/bad_shares", test_bad_shares);
   g_test_add_func ("/normalize/bad-enums", test_bad_enums);
   return g_test_run ();
 }

@@ -27,13 +27,15 @@ typedef struct
 static Weights across, down;
 
 static gboolean
-place (SlFit fit, double origin, double frame, double tensor, double other_frame, double other_tensor, int i, Place *out)
+place (SlFit fit, double share, double origin, double frame, double tensor, double other_frame, double other_tensor, int i, Place *out)
 {
   double scale = frame / tensor;
   if (fit == SL_FIT_LETTERBOX)
     scale = fmax (scale, other_frame / other_tensor);
   if (fit == SL_FIT_CROP)
     scale = fmin (scale, other_frame / other_tensor);
+  if (fit != SL_FIT_LETTERBOX && share > 0)
+    scale *= share;
   const double left = origin + frame / 2 - tensor / 2 * scale;
   const double right = origin + frame / 2 + tensor / 2 * scale;
   out->position = left + (i + 0.5) * scale;
@@ -203,8 +205,8 @@ reference_pixel (const TestFrame *frame, const SlNormalizeSpec *spec, int x, int
   int u, v;
   double rgb[3] = { spec->pad_value, spec->pad_value, spec->pad_value };
   unturn (spec->orientation, spec->width, spec->height, x, y, &u, &v);
-  gboolean in_w = place (spec->fit, part.x, part.width, columns, part.height, rows, u, &px);
-  gboolean in_h = place (spec->fit, part.y, part.height, rows, part.width, columns, v, &py);
+  gboolean in_w = place (spec->fit, spec->share, part.x, part.width, columns, part.height, rows, u, &px);
+  gboolean in_h = place (spec->fit, spec->share, part.y, part.height, rows, part.width, columns, v, &py);
   if (in_w && in_h) {
     double code[3] = { 0 };
     for (int c = 0; c < frame->components; c++)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The report's noise where results are no finite numbers: a layer whose float results become infinite, while 8 bits keep them finite, is
+ * The report's noise where results are NaN or infinite: a layer whose float results become infinite, while 8 bits keep them finite, is
  * the worst there is, and not the best.
  */
 #include "models/quantize/quantize.h"

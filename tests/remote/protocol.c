@@ -86,6 +86,24 @@ test_contract_write (void)
   g_assert_cmpstr (hash, ==, alone);
 }
 
+/* A share of a crop travels; where there is none, nothing says so. */
+static void
+test_contract_crop_share (void)
+{
+  g_autoptr (GString) body = g_string_new (BODY);
+  g_autoptr (GError) error = NULL;
+  char hash[SL_REMOTE_HASH];
+  g_string_replace (body, "\"letterbox\"", "\"crop\",\"crop-share\":0.875", 1);
+  g_autofree char *announced = announce (body->str);
+  g_autoptr (SlContract) contract = read_text (announced, &error);
+  g_assert_no_error (error);
+  g_assert_cmpfloat (contract->image.crop_share, ==, 0.875);
+  g_autoptr (GBytes) bytes = sl_remote_contract_write (contract, 1u << SL_REMOTE_ENCODING_NONE, hash);
+  g_assert_cmpmem (g_bytes_get_data (bytes, NULL), g_bytes_get_size (bytes), announced, strlen (announced));
+  g_autoptr (SlContract) without = toy ();
+  g_assert_cmpfloat (without->image.crop_share, ==, 1);
+}
+
 static const struct
 {
   const char *name, *from, *to, *expected;
@@ -99,6 +117,7 @@ static const struct
   { "channels", "\"channels\":3", "\"channels\":2", "image: expected width, height and 1 or 3 channels" },
   { "colour", "\"RGB\"", "\"GRAY\"", "image: expected 1 channel with colour GRAY and 3 with RGB and BGR" },
   { "fit", "\"letterbox\"", "\"zoom\"", "fit: expected stretch, letterbox or crop, got \"zoom\"" },
+  { "crop-share", "\"letterbox\"", "\"crop\",\"crop-share\":1.5", "image: expected crop-share 0.01 to 1" },
   { "std", "\"std\":[127.5", "\"std\":[-1", "image: expected std above 0" },
   { "means", "\"mean\":[127.5", "\"mean\":[1,127.5", "expected at most 3 numbers, one a channel" },
   { "values", "\"shares\"", "\"guesses\"", "values: expected unknown, probabilities, logits, features or shares, got \"guesses\"" },
@@ -542,6 +561,7 @@ main (int argc, char **argv)
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/remote/contract/read", test_contract_read);
   g_test_add_func ("/remote/contract/write", test_contract_write);
+  g_test_add_func ("/remote/contract/crop-share", test_contract_crop_share);
   g_test_add_func ("/remote/contract/refused", test_contract_refused);
   g_test_add_func ("/remote/contract/path", test_contract_path);
   g_test_add_func ("/remote/contract/model-shown", test_contract_model_shown);

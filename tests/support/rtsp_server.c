@@ -36,6 +36,10 @@ static const struct
   { "h265", "I420",
     "x265enc key-int-max=%d speed-preset=ultrafast tune=zerolatency qp=24 option-string=scenecut=0:frame-threads=1:pools=none ! h265parse config-interval=-1 ! rtph265pay name=pay0 pt=96" },
   /* Key frames that pictures shown before them follow, which need the group before. */
+  /* No key frame but the first: a column of blocks without references goes over the picture, and SEI messages say where that begins and ends. */
+  { "h264-refresh", "I420",
+    "x264enc intra-refresh=true key-int-max=%d speed-preset=ultrafast tune=zerolatency pass=quant quantizer=12 sliced-threads=false threads=1 ! "
+    "h264parse config-interval=-1 ! rtph264pay name=pay0 pt=96" },
   { "h265-open", "I420",
     "x265enc key-int-max=%d speed-preset=ultrafast qp=24 option-string=scenecut=0:open-gop=1:bframes=3:b-adapt=0:frame-threads=1:pools=none:rc-lookahead=5 ! h265parse config-interval=-1 ! "
     "rtph265pay name=pay0 pt=96" },
@@ -221,8 +225,8 @@ serve_rtsp (const Options *options)
 {
   g_autofree char *launch = launch_line (options);
   if (launch == NULL) {
-    fprintf (stderr, "rtsp_server: --size %s --payload %s: expected WIDTHxHEIGHT and jpeg, raw, h264, h265 or h265-open\n", options->size,
-             options->payload);
+    fprintf (stderr, "rtsp_server: --size %s --payload %s: expected WIDTHxHEIGHT and jpeg, raw, h264, h264-refresh, h265 or h265-open\n",
+             options->size, options->payload);
     return -1;
   }
   GstRTSPServer *server = gst_rtsp_server_new ();
@@ -303,7 +307,7 @@ main (int argc, char **argv)
       "silent: connects and never answers; garbage: answers with noise",
       "MODE" },
     { "after", 'a', 0, G_OPTION_ARG_INT, &options.after_ms, "for stall and slow (2000)", "MS" },
-    { "payload", 0, 0, G_OPTION_ARG_STRING, &options.payload, "jpeg, raw, h264, h265 or h265-open (jpeg)", "NAME" },
+    { "payload", 0, 0, G_OPTION_ARG_STRING, &options.payload, "jpeg, raw, h264, h264-refresh, h265 or h265-open (jpeg)", "NAME" },
     { "gop", 0, 0, G_OPTION_ARG_INT, &options.gop, "frames from one key frame to the next (30)", "N" },
     { "numbered", 0, 0, G_OPTION_ARG_NONE, &options.numbered, "pictures of tests/support/numbered.h", NULL },
     { "loss", 0, 0, G_OPTION_ARG_INT, &options.loss, "lose that many of the packets", "PERCENT" },

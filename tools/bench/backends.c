@@ -9,6 +9,7 @@
 #include "models/backend.h"
 #include "models/batch.h"
 #include "sightline/error.h"
+#include "tools/terminal.h"
 
 #define TRIAL_MS 2000
 
@@ -34,7 +35,8 @@ print_text (const Row *row)
   else
     printf (" %9s", "-");
   if (row->compared)
-    printf ("  %9.2e %-8s %s\n", row->difference, row->agrees ? "agrees" : "differs", row->title);
+    printf ("  %9.2e %s%-8s%s %s\n", row->difference, sl_terminal_style (stdout, row->agrees ? SL_STYLE_GOOD : SL_STYLE_BAD),
+            row->agrees ? "agrees" : "differs", sl_terminal_style (stdout, SL_STYLE_PLAIN), row->title);
   else
     printf ("  %9s %-8s %s\n", "", "", row->title);
 }

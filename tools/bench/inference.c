@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <unistd.h>
 
 #include "core/base/percentile.h"
 #include "core/base/printable.h"
@@ -21,10 +20,12 @@
 #include "tools/bench/backends.h"
 #include "tools/bench/bench.h"
 #include "tools/bench/compare.h"
+#include "tools/bench/page.h"
 #include "tools/bench/peak.h"
 #include "tools/bench/precision.h"
 #include "tools/command.h"
 #include "tools/options.h"
+#include "tools/progress.h"
 #include "tools/bench/timing.h"
 
 /* Runs of ours before the other runtime's turn, and of its own. */
@@ -36,8 +37,9 @@ typedef struct
   guint runs, warm_up;
   SlModelLoadOptions how;
   gboolean json, profile, all, compare, backends;
-  guint batch; /* 0 = none, 1 = the best */
-  char *onnx;  /* (nullable) */
+  guint batch;   /* 0 = none, 1 = the best */
+  char *onnx;    /* (nullable) */
+  GString *page; /* (nullable) */
 } Settings;
 
 typedef struct
@@ -137,15 +139,23 @@ turn_of_ours (gpointer data, guint n, double *ms, GError **error)
 static void
 show_progress (guint done, guint all)
 {
-  static gboolean shown;
-  if (done < all && (!isatty (STDERR_FILENO) || done % MAX (all / 50, 1) != 0))
-    return;
+  static SlProgress progress;
+  if (progress.started == 0)
+    sl_progress_start (&progress, "bench", "runs", all);
+  sl_progress_show (&progress, done);
   if (done < all)
-    fprintf (stderr, "\r%3u %% ", done * 100 / all);
-  else if (shown)
-    fprintf (stderr, "\r\033[K");
-  shown = done < all;
-  fflush (stderr);
+    return;
+  sl_progress_hide ();
+  progress.started = 0;
+}
+
+static void
+show_on_page (const Settings *settings, guint threads, const SlBenchTimes *times, guint n)
+{
+  g_autofree char *title =
+    g_strdup_printf (n > 1 ? "%u thread%s, beside %s" : "%u thread%s", threads, threads != 1 ? "s" : "", times[n - 1].name);
+  if (settings->page != NULL)
+    sl_bench_page_add (settings->page, title, times, n, settings->runs);
 }
 
 static void
@@ -201,6 +211,7 @@ measure (const Settings *settings, guint threads, Result *result, GError **error
   sl_session_stats (loop.session, &result->stats);
   result->threads = sl_session_threads (loop.session);
   name_backends (loop.session, result->backends, sizeof result->backends);
+  show_on_page (settings, result->threads, &(const SlBenchTimes){ "Sightline", times }, 1);
   return TRUE;
 }
 
@@ -473,6 +484,8 @@ compare_with (const Settings *settings, guint threads, const char *onnx, GError 
       || !sl_timing_in_turn (rows, G_N_ELEMENTS (rows), settings->runs, TURN, 0, show_progress, error))
     return FALSE;
   print_comparison (settings, threads, peer, ours, theirs);
+  const SlBenchTimes both[] = { { "Sightline", ours }, { sl_peer_name (peer), theirs } };
+  show_on_page (settings, threads, both, G_N_ELEMENTS (both));
   return TRUE;
 }
 
@@ -545,7 +558,7 @@ sl_bench_model (int argc, char **argv)
 {
   g_auto (GStrv) rest = NULL;
   g_auto (GStrv) threads = NULL;
-  g_autofree char *threads_text = NULL, *runs_text = NULL, *warm_up_text = NULL, *onnx = NULL, *batch_text = NULL;
+  g_autofree char *threads_text = NULL, *runs_text = NULL, *warm_up_text = NULL, *onnx = NULL, *batch_text = NULL, *html = NULL;
   g_autoptr (GError) error = NULL;
   g_auto (SlModelOptions) options = { 0 };
   g_autofree GOptionEntry *more = sl_model_options_entries (&options, SL_SETTINGS_LIMITS | SL_SETTINGS_BACKEND);
@@ -558,6 +571,7 @@ sl_bench_model (int argc, char **argv)
       "Show every backend that is here: time, processor time, and whether results agree", NULL },
     { "batch", 0, 0, G_OPTION_ARG_STRING, &batch_text,
       "Show whether N inputs, 2..64, are faster at once than one after the other; auto: which N is best", "N" },
+    { "html", 0, 0, G_OPTION_ARG_FILENAME, &html, "Write the times as a page, with charts", "FILE" },
     { "json", 'j', 0, G_OPTION_ARG_NONE, &settings.json, "Print one JSON object a line", NULL },
     { "profile", 'p', 0, G_OPTION_ARG_NONE, &settings.profile, "Show which operators take the time", NULL },
     { "nodes", 0, 0, G_OPTION_ARG_NONE, &settings.all, "With --profile: every node by itself", NULL },
@@ -584,11 +598,22 @@ sl_bench_model (int argc, char **argv)
     settings.batch = 1;
   else if (!sl_options_integer ("bench model", "--batch", batch_text, 2, SL_MAX_BATCH, &settings.batch))
     return SL_EXIT_USAGE;
+  if (html != NULL && (settings.backends || settings.batch > 0))
+    return sl_options_usage ("bench model", "--html shows times of runs; it goes without --backends and --batch");
+  if (html != NULL
+      && (!sl_options_target ("bench model", "--html", html) || !sl_options_apart ("bench model", "--html", html, "MODEL", rest[0])
+          || !sl_options_apart ("bench model", "--html", html, "--compare-onnx", onnx)))
+    return SL_EXIT_USAGE;
+  g_autoptr (GString) page = html != NULL ? sl_bench_page_new (rest[0]) : NULL;
+  settings.page = page;
   settings.model = rest[0];
   settings.how = sl_model_options_load (&options, FALSE);
   settings.how.any_backend = TRUE;
   settings.onnx = onnx;
-  if ((settings.backends ? bench_backends : settings.batch > 0 ? bench_batch : bench_all) (&settings, threads, &error))
+  if ((settings.backends    ? bench_backends
+       : settings.batch > 0 ? bench_batch
+                            : bench_all) (&settings, threads, &error)
+      && (page == NULL || sl_bench_page_write (page, html, &error)))
     return SL_EXIT_OK;
   sl_complain ("bench model", "%s", error->message);
   return SL_EXIT_FAILED;

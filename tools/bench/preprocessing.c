@@ -12,6 +12,7 @@
 #include "core/base/percentile.h"
 #include "tools/bench/peers.h"
 #include "tools/bench/test_picture.h"
+#include "tools/progress.h"
 
 #define WARM_UP 5
 /* However slow they are. */
@@ -280,6 +281,7 @@ run_case (const SlBenchPreprocess *bench, const Case *test, FILE *out)
     const int rounds = measure (&run, bench, cold ? copies : 1);
     for (int s = 0; s < SUBJECTS; s++)
       figures[s] = summarize (run.times[s], rounds);
+    sl_progress_hide ();
     (bench->json ? print_json : print_line) (out, &run, figures, cold != 0);
     fflush (out);
   }
@@ -290,6 +292,8 @@ bool
 sl_bench_preprocess (const SlBenchPreprocess *bench, FILE *out)
 {
   bool found = false;
+  SlProgress progress;
+  sl_progress_start (&progress, "bench", bench->format == NULL ? "cases" : NULL, bench->format == NULL ? N_CASES : 0);
   for (size_t i = 0; i < N_CASES; i++) {
     if (bench->format != NULL && strcmp (bench->format, sl_pixel_format_name (cases[i].format)) != 0)
       continue;
@@ -297,6 +301,7 @@ sl_bench_preprocess (const SlBenchPreprocess *bench, FILE *out)
       fprintf (out, "%-9s %-9s %3s %-9s %-8s %-7s %s %s %7s %7s %7s %7s %6s %6s %7s %6s %7s %6s\n", "format", "in", "out", "fit", "filter",
                "dtype", "lay.", "    ", "min us", "median", "p95", "copy", "ratio", "error", "libyuv", "ratio", "gst", "ratio");
     found = true;
+    sl_progress_show (&progress, i);
     run_case (bench, &cases[i], out);
   }
   return found;

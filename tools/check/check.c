@@ -86,11 +86,11 @@ run_check (int argc, char **argv)
     SL_RUN_OPTION_SET (options),
     { "json", 'j', 0, G_OPTION_ARG_NONE, &options.json, "Print one JSON object", NULL },
     { "make-golden", 0, 0, G_OPTION_ARG_FILENAME, &golden,
-      "In place of FILE: write MODEL.golden beside MODEL, by which machines are tested whenever they load it", "MODEL" },
+      "Instead of FILE: write MODEL.golden beside MODEL, which tests each machine that loads the model", "MODEL" },
     { NULL },
   };
-  int status = sl_options_parse ("check", "FILE", "Says what is right, wrong and slow about a pipeline description, without running it.",
-                                 NULL, argc, argv, entries, more, &files);
+  int status = sl_options_parse ("check", "FILE", "Checks a pipeline description for errors and slow parts, without running it.", NULL,
+                                 argc, argv, entries, more, &files);
   if (status >= 0)
     return status;
   if (golden != NULL && files[0] != NULL)

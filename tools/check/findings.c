@@ -7,10 +7,12 @@
 
 #include "core/base/printable.h"
 #include "core/base/json.h"
+#include "tools/terminal.h"
 
 static const char *const kinds[] = { "fact", "advice", "problem" };
 /* In front of a line for people. */
 static const char *const marks[] = { " ", "*", "!" };
+static const SlStyle styles[] = { SL_STYLE_PLAIN, SL_STYLE_WARNING, SL_STYLE_BAD };
 
 static void
 finding_clear (gpointer data)
@@ -76,7 +78,8 @@ sl_findings_print (const GArray *findings, const char *path, gboolean json)
   for (guint i = 0; i < findings->len; i++) {
     const SlFinding *finding = &g_array_index (findings, SlFinding, i);
     counts[finding->kind]++;
-    printf ("%s %-12s %s\n", marks[finding->kind], finding->about, finding->text);
+    printf ("%s%s %-12s%s %s\n", sl_terminal_style (stdout, styles[finding->kind]), marks[finding->kind], finding->about,
+            sl_terminal_style (stdout, SL_STYLE_PLAIN), finding->text);
   }
   g_autofree char *shown = sl_printable_message (path);
   printf ("%s: %u problem%s (!), %u piece%s of advice (*)\n", shown, counts[SL_FINDING_PROBLEM], counts[SL_FINDING_PROBLEM] == 1 ? "" : "s",

@@ -9,19 +9,23 @@
 #include "plugins/elements.h"
 #include "sightline/error.h"
 #include "tools/command.h"
-#include "tools/eval/report.h"
+#include "tools/eval/page.h"
+#include "tools/eval/verdicts.h"
 #include "tools/interrupt.h"
 #include "tools/options.h"
+#include "tools/progress.h"
 
 /* How long an interrupted program may take to end. */
 #define PATIENCE_MS 1900
 /* Below it a box hardly moves average precision. */
 #define DEFAULT_THRESHOLD 0.001
+#define MAX_WORST 100000
 
 typedef struct
 {
   SlModelOptions model;
-  char *dataset, *images, *threshold_text;
+  char *dataset, *images, *threshold_text, *csv, *html, *worst_text;
+  guint worst;
   gdouble threshold;
   gboolean json;
 } Options;
@@ -33,6 +37,9 @@ options_clear (Options *options)
   g_free (options->dataset);
   g_free (options->images);
   g_free (options->threshold_text);
+  g_free (options->csv);
+  g_free (options->html);
+  g_free (options->worst_text);
 }
 
 static void
@@ -74,14 +81,18 @@ static gboolean
 run_contender (SlEvaluatedModel *contender, SlDataset *dataset, SlSpawner *spawner, GError **error)
 {
   g_autoptr (SlPictures) pictures = sl_evaluated_model_pictures (contender, "eval", spawner);
+  SlProgress progress;
+  sl_progress_start (&progress, sl_evaluated_model_path (contender), "pictures", dataset->samples->len);
   for (guint i = 0; i < dataset->samples->len && !sl_interrupted (); i++) {
     SlSample *sample = &g_array_index (dataset->samples, SlSample, i);
     const void *tensor = sample->unreadable ? NULL : sl_pictures_load (pictures, sample->input);
     if (tensor == NULL)
       sample->unreadable = TRUE;
-    else if (!sl_evaluated_model_run (contender, pictures, sample, tensor, error))
+    else if (!sl_evaluated_model_run (contender, pictures, dataset, i, tensor, error))
       return FALSE;
+    sl_progress_show (&progress, i + 1);
   }
+  sl_progress_hide ();
   return !sl_interrupted ();
 }
 
@@ -96,6 +107,28 @@ is_whole (const SlDataset *dataset, gboolean *any)
   return read == dataset->samples->len;
 }
 
+/* After the figures are printed: a full disk loses none of them. */
+static gboolean
+write_files (const Options *options, const SlEvalReport *report, GError **error)
+{
+  g_autoptr (GString) csv = options->csv != NULL ? sl_verdicts_csv (report->contenders, report->dataset) : NULL;
+  return (csv == NULL || sl_options_write_text ("--csv", options->csv, csv, error))
+         && (options->html == NULL || sl_eval_page_write (report, &options->model.settings, options->html, error));
+}
+
+/* Whether what is written would take the place of a picture. */
+static gboolean
+loses_picture (const SlDataset *dataset, const char *option, const char *path, GError **error)
+{
+  const SlInput *lost = NULL;
+  for (guint i = 0; path != NULL && i < dataset->inputs->len && lost == NULL; i++)
+    lost = sl_inputs_find_file (dataset->inputs->pdata[i], path);
+  if (lost != NULL)
+    g_set_error (error, SL_ERROR, SL_ERROR_ARGUMENT, "%s is %s, a picture of --dataset, which would be lost; expected another name for %s",
+                 option, lost->name, option);
+  return lost != NULL;
+}
+
 static gboolean
 evaluate (const Options *options, char **models, SlSpawner *spawner, GError **error)
 {
@@ -104,7 +137,8 @@ evaluate (const Options *options, char **models, SlSpawner *spawner, GError **er
   if (!open_contenders (options, models, contenders, error))
     return FALSE;
   g_autoptr (SlDataset) dataset = sl_dataset_new (options->dataset, sl_evaluated_model_kind (contenders->pdata[0]), options->images, error);
-  if (dataset == NULL || !learn_classes (contenders, dataset, error))
+  if (dataset == NULL || !learn_classes (contenders, dataset, error) || loses_picture (dataset, "--csv", options->csv, error)
+      || loses_picture (dataset, "--html", options->html, error))
     return FALSE;
   for (guint i = 0; i < contenders->len; i++)
     if (!run_contender (contenders->pdata[i], dataset, spawner, error))
@@ -114,12 +148,12 @@ evaluate (const Options *options, char **models, SlSpawner *spawner, GError **er
     g_set_error (error, SL_ERROR, SL_ERROR_OPEN, "%s: none of its pictures could be read", options->dataset);
     return FALSE;
   }
-  const SlEvalReport report = { options->dataset, dataset, contenders, sl_threads_resolve (options->model.threads) };
+  const SlEvalReport report = { options->dataset, dataset, contenders, sl_threads_resolve (options->model.threads), options->worst };
   if (options->json)
     sl_eval_print_json (&report);
   else
     sl_eval_print (&report);
-  return whole;
+  return write_files (options, &report, error) && whole;
 }
 
 static int
@@ -141,6 +175,25 @@ run (const Options *options, char **models)
   return good ? SL_EXIT_OK : SL_EXIT_FAILED;
 }
 
+/* Nothing that is read is written over, and long work is not begun for what cannot be written. */
+static gboolean
+check_target (const Options *options, const char *option, const char *path, char **models)
+{
+  gboolean good = path == NULL
+                  || (sl_options_target ("eval", option, path) && sl_options_apart ("eval", option, path, "--dataset", options->dataset)
+                      && sl_options_apart ("eval", option, path, "--labels", options->model.settings.labels));
+  for (guint i = 0; models[i] != NULL && good; i++)
+    good = sl_options_apart ("eval", option, path, "MODEL", models[i]);
+  return good;
+}
+
+static gboolean
+check_targets (const Options *options, char **models)
+{
+  return sl_options_apart ("eval", "--html", options->html, "--csv", options->csv) && check_target (options, "--csv", options->csv, models)
+         && check_target (options, "--html", options->html, models);
+}
+
 static int
 run_eval (int argc, char **argv)
 {
@@ -152,6 +205,11 @@ run_eval (int argc, char **argv)
     { "images", 0, 0, G_OPTION_ARG_FILENAME, &options.images, "Where the pictures of a COCO file are (default: near it)", "FOLDER" },
     { "threshold", 0, 0, G_OPTION_ARG_STRING, &options.threshold_text, "Confidence from which on boxes count, 0..1 (default 0.001)", "X" },
     { "threads", 't', 0, G_OPTION_ARG_STRING, &options.model.settings.threads, "Threads to compute with, 1..64 or auto (default 1)", "N" },
+    { "csv", 0, 0, G_OPTION_ARG_FILENAME, &options.csv, "Write how well each picture was predicted, a row a picture and model", "FILE" },
+    { "html", 0, 0, G_OPTION_ARG_FILENAME, &options.html,
+      "Write a page with curves, calibration, confusion matrix, classes and the worst pictures", "FILE" },
+    { "worst", 'w', 0, G_OPTION_ARG_STRING, &options.worst_text, "List so many pictures of each model that are wrong, the worst first",
+      "N" },
     { "json", 'j', 0, G_OPTION_ARG_NONE, &options.json, "Print one JSON object, with all classes", NULL },
     { NULL },
   };
@@ -164,7 +222,8 @@ run_eval (int argc, char **argv)
     else if (options.dataset == NULL)
       sl_options_usage ("eval", "--dataset PATH is required");
     else if (sl_model_options_check ("eval", &options.model)
-             && sl_options_fraction ("eval", "--threshold", options.threshold_text, &options.threshold))
+             && sl_options_fraction ("eval", "--threshold", options.threshold_text, &options.threshold)
+             && sl_options_integer ("eval", "--worst", options.worst_text, 1, MAX_WORST, &options.worst) && check_targets (&options, rest))
       status = run (&options, rest);
   }
   options_clear (&options);

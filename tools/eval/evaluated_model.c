@@ -26,6 +26,7 @@ struct _SlEvaluatedModel
   SlNormalizeSpec spec;
   void *outputs[SL_MAX_IO];
   GArray *times, *ids; /* of gint64, us; of gint32: the model's class for each of the data set, -1 = no map has it */
+  GArray *seen;        /* of SlSeenPicture */
   SlTruthKind kind;
   gboolean numbered; /* maps have the numbers of its classes */
   SlClassScore *classes;
@@ -47,6 +48,7 @@ sl_evaluated_model_free (SlEvaluatedModel *contender)
     sl_tensor_buffer_free (contender->outputs[i]);
   g_array_unref (contender->times);
   g_array_unref (contender->ids);
+  g_array_unref (contender->seen);
   sl_class_score_free (contender->classes);
   sl_measures_clear (&contender->measures);
   g_free (contender->cells);
@@ -119,6 +121,7 @@ sl_evaluated_model_new (const char *path, const SlModelOptions *options, gdouble
   contender->spec.filter = SL_FILTER_AUTO;
   contender->times = g_array_new (FALSE, FALSE, sizeof (gint64));
   contender->ids = g_array_new (FALSE, FALSE, sizeof (gint32));
+  contender->seen = g_array_new (FALSE, FALSE, sizeof (SlSeenPicture));
   contender->model = sl_model_load_with (path, &options->settings, &how, error);
   if (contender->model == NULL || !open_session (contender, sl_threads_resolve (options->threads), error))
     return NULL;
@@ -268,6 +271,7 @@ open_measures (SlEvaluatedModel *contender, const SlDataset *dataset)
 {
   SlObjectScore **scores = contender->measures.scores;
   scores[SL_MEASURE_BOXES] = sl_object_score_new (SL_OBJECT_SCORE_MOST);
+  contender->measures.pairs = sl_object_pairs_new ();
   if (dataset->masks)
     scores[SL_MEASURE_MASKS] = sl_object_score_new (SL_OBJECT_SCORE_MOST);
   if (dataset->points)
@@ -387,8 +391,10 @@ count_pixels (SlEvaluatedModel *contender, const SlSight *sight, const SlClassMa
 }
 
 static gboolean
-count_cells (SlEvaluatedModel *contender, const SlSight *sight, const SlSample *sample, const SlResult *result, GError **error)
+count_cells (SlEvaluatedModel *contender, const SlSight *sight, const SlSample *sample, const SlResult *result, SlSeenPicture *seen,
+             GError **error)
 {
+  const guint64 pixels = contender->cells->pixels, right = contender->cells->right;
   SlClassMap map = { 0 };
   gboolean good = sl_class_map_read (sample->map, &map, error);
   if (good && ((gint) map.width != sight->width || (gint) map.height != sight->height)) {
@@ -400,21 +406,44 @@ count_cells (SlEvaluatedModel *contender, const SlSight *sight, const SlSample *
   if (good)
     count_pixels (contender, sight, &map, &result->mask);
   g_free (map.cells);
+  seen->pixels = contender->cells->pixels - pixels;
+  seen->right = contender->cells->right - right;
   return good;
 }
 
 static void
-count_classes (SlEvaluatedModel *contender, const SlSample *sample, const SlResult *result)
+count_classes (SlEvaluatedModel *contender, const SlSample *sample, const SlResult *result, SlSeenPicture *seen)
 {
   gint32 best[SL_CLASS_SCORE_BEST];
   const guint n = MIN (result->n_classes, SL_CLASS_SCORE_BEST);
   for (guint i = 0; i < n; i++)
     best[i] = result->classes[i].label_id;
-  sl_class_score_add (contender->classes, g_array_index (contender->ids, gint32, sample->truth), best, n);
+  seen->truth = g_array_index (contender->ids, gint32, sample->truth);
+  seen->guess = n > 0 ? best[0] : SL_CLASS_SCORE_NONE;
+  seen->confidence = n > 0 ? (gdouble) result->classes[0].confidence : 0;
+  sl_class_score_add (contender->classes, seen->truth, best, n);
+}
+
+/* What the model says of the picture @index, against what is true of it. */
+static gboolean
+count_picture (SlEvaluatedModel *contender, const SlSight *sight, const SlDataset *dataset, guint index, const SlResult *result,
+               GError **error)
+{
+  const SlSample *sample = &g_array_index (dataset->samples, SlSample, index);
+  SlSeenPicture seen = { .sample = index };
+  if (contender->kind == SL_TRUTH_OBJECTS
+        ? !count_objects (contender, sight, sample, result, error)
+        : contender->kind == SL_TRUTH_CELLS && !count_cells (contender, sight, sample, result, &seen, error))
+    return FALSE;
+  if (contender->kind == SL_TRUTH_CLASSES)
+    count_classes (contender, sample, result, &seen);
+  g_array_append_val (contender->seen, seen);
+  return TRUE;
 }
 
 gboolean
-sl_evaluated_model_run (SlEvaluatedModel *contender, const SlPictures *pictures, const SlSample *sample, const void *tensor, GError **error)
+sl_evaluated_model_run (SlEvaluatedModel *contender, const SlPictures *pictures, const SlDataset *dataset, guint index, const void *tensor,
+                        GError **error)
 {
   sl_session_forget (contender->session); /* pictures are no sequence */
   const gint64 started = g_get_monotonic_time ();
@@ -431,12 +460,13 @@ sl_evaluated_model_run (SlEvaluatedModel *contender, const SlPictures *pictures,
   SlAffine map;
   SlSight sight = { .map = &map, .tensor_width = contender->spec.width, .tensor_height = contender->spec.height };
   sl_pictures_map (pictures, &map, &sight.width, &sight.height);
-  if (contender->kind == SL_TRUTH_OBJECTS)
-    return count_objects (contender, &sight, sample, result, error);
-  if (contender->kind == SL_TRUTH_CELLS)
-    return count_cells (contender, &sight, sample, result, error);
-  count_classes (contender, sample, result);
-  return TRUE;
+  return count_picture (contender, &sight, dataset, index, result, error);
+}
+
+const GArray *
+sl_evaluated_model_seen (const SlEvaluatedModel *contender)
+{
+  return contender->seen;
 }
 
 SlClassScore *
@@ -455,6 +485,63 @@ const SlCellScore *
 sl_evaluated_model_cells (const SlEvaluatedModel *contender)
 {
   return contender->cells;
+}
+
+GArray *
+sl_evaluated_model_answers (const SlEvaluatedModel *contender, SlMeasure measure)
+{
+  if (contender->kind == SL_TRUTH_OBJECTS)
+    return sl_object_score_answers (contender->measures.scores[measure]);
+  GArray *answers = g_array_new (FALSE, FALSE, sizeof (SlAnswer));
+  for (guint i = 0; i < contender->seen->len && contender->kind == SL_TRUTH_CLASSES; i++) {
+    const SlSeenPicture *seen = &g_array_index (contender->seen, SlSeenPicture, i);
+    const SlAnswer answer = { seen->confidence, seen->guess, i, seen->guess == seen->truth };
+    if (seen->guess != SL_CLASS_SCORE_NONE)
+      g_array_append_val (answers, answer);
+  }
+  sl_answers_sort (answers);
+  return answers;
+}
+
+static GArray *
+matrix_of_classes (const SlEvaluatedModel *contender)
+{
+  SlClassFigures all;
+  g_autoptr (GArray) classes = sl_class_score_figures (contender->classes, &all), wrong = sl_class_score_confusions (contender->classes);
+  GArray *matrix = g_array_new (FALSE, FALSE, sizeof (SlMatrixCell));
+  for (guint i = 0; i < classes->len; i++) {
+    const SlClassFigures *one = &g_array_index (classes, SlClassFigures, i);
+    const SlMatrixCell cell = { one->label, one->label, one->right };
+    if (one->right > 0)
+      g_array_append_val (matrix, cell);
+  }
+  for (guint i = 0; i < wrong->len; i++) {
+    const SlConfusion *one = &g_array_index (wrong, SlConfusion, i);
+    const SlMatrixCell cell = { one->truth, one->guess, one->pictures };
+    g_array_append_val (matrix, cell);
+  }
+  return matrix;
+}
+
+static GArray *
+matrix_of_cells (const SlCellScore *score)
+{
+  GArray *matrix = g_array_new (FALSE, FALSE, sizeof (SlMatrixCell));
+  for (gint32 truth = 0; truth < SL_CELL_VOID; truth++)
+    for (gint32 guess = 0; guess <= SL_CELL_VOID; guess++) {
+      const SlMatrixCell cell = { truth, guess < SL_CELL_VOID ? guess : SL_MATRIX_NOTHING, score->pairs[truth][guess] };
+      if (cell.n > 0)
+        g_array_append_val (matrix, cell);
+    }
+  return matrix;
+}
+
+GArray *
+sl_evaluated_model_matrix (const SlEvaluatedModel *contender, gdouble confidence)
+{
+  if (contender->kind == SL_TRUTH_OBJECTS)
+    return sl_object_pairs_matrix (contender->measures.pairs, confidence);
+  return contender->kind == SL_TRUTH_CELLS ? matrix_of_cells (contender->cells) : matrix_of_classes (contender);
 }
 
 gdouble

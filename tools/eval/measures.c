@@ -28,6 +28,7 @@ sl_measures_clear (SlMeasures *measures)
 {
   for (guint i = 0; i < SL_MEASURES; i++)
     g_clear_pointer (&measures->scores[i], sl_object_score_free);
+  g_clear_pointer (&measures->pairs, sl_object_pairs_free);
 }
 
 static gdouble
@@ -172,8 +173,9 @@ add_truth (Pairing *p, SlMeasure measure, const SlGroundTruth *truth)
 }
 
 static void
-add_measure (SlObjectScore *score, SlMeasure measure, const GArray *truths, const SlResult *result, const SlSight *sight)
+add_measure (SlMeasures *measures, SlMeasure measure, const GArray *truths, const SlResult *result, const SlSight *sight)
 {
+  SlObjectScore *score = measures->scores[measure];
   static const SlOverlap overlaps[SL_MEASURES] = { overlap_of_boxes, overlap_of_masks, overlap_of_points };
   g_autoptr (GArray) objects = g_array_new (FALSE, FALSE, sizeof (SlEvalObject)), found = g_array_new (FALSE, FALSE, sizeof (SlEvalObject));
   g_autoptr (GArray) truth_boxes = g_array_new (FALSE, FALSE, sizeof (SlEvalBox)),
@@ -186,6 +188,9 @@ add_measure (SlObjectScore *score, SlMeasure measure, const GArray *truths, cons
   add_all_found (&p, score, measure, result, sight);
   sl_object_score_add (score, (const SlEvalObject *) (void *) objects->data, objects->len, (const SlEvalObject *) (void *) found->data,
                        found->len, overlaps[measure], &p);
+  if (measure == SL_MEASURE_BOXES && measures->pairs != NULL)
+    sl_object_pairs_add (measures->pairs, (const SlEvalObject *) (void *) objects->data, objects->len,
+                         (const SlEvalObject *) (void *) found->data, found->len, overlaps[measure], &p);
 }
 
 void
@@ -193,5 +198,5 @@ sl_measures_add (SlMeasures *measures, const GArray *truths, const SlResult *res
 {
   for (guint i = 0; i < SL_MEASURES; i++)
     if (measures->scores[i] != NULL)
-      add_measure (measures->scores[i], (SlMeasure) i, truths, result, sight);
+      add_measure (measures, (SlMeasure) i, truths, result, sight);
 }

@@ -6,6 +6,7 @@
 #define SL_TOOLS_EVAL_MEASURES_H
 
 #include "core/base/affine.h"
+#include "tools/evaluate/matrix.h"
 #include "tools/evaluate/objects.h"
 #include "postprocess/result.h"
 #include "tools/eval/ground_truth.h"
@@ -18,10 +19,11 @@ typedef enum
   SL_MEASURES
 } SlMeasure;
 
-/** SlMeasures: (nullable): those that are not taken are NULL. */
+/** SlMeasures: (nullable): those that are not taken are NULL. @pairs: (nullable): by boxes. */
 typedef struct
 {
   SlObjectScore *scores[SL_MEASURES];
+  SlObjectPairs *pairs;
 } SlMeasures;
 
 /** SlSight: a picture as a model saw it: @map: tensor pixels -> pixels of the picture. */

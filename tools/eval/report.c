@@ -6,6 +6,8 @@
 
 #include "core/base/json.h"
 #include "core/base/printable.h"
+#include "tools/eval/verdicts.h"
+#include "tools/terminal.h"
 
 /* Classes and confusions that people see of each model. */
 #define SHOWN 10
@@ -28,6 +30,18 @@ count_classes (const SlDataset *dataset)
   for (guint i = 0; dataset->numbered && i < G_N_ELEMENTS (dataset->numbers); i++)
     count += dataset->numbers[i] != NULL;
   return count;
+}
+
+static void
+begin_heading (void)
+{
+  fputs (sl_terminal_style (stdout, SL_STYLE_HEADING), stdout);
+}
+
+static void
+end_heading (void)
+{
+  puts (sl_terminal_style (stdout, SL_STYLE_PLAIN));
 }
 
 /* A share of 1, "-" where there is none. */
@@ -87,8 +101,11 @@ print_recall_row (const SlEvaluatedModel *contender, SlMeasure measure, int widt
 static void
 print_recalls (const GPtrArray *contenders, int width)
 {
-  printf ("\n%-*s  %-9s  %6s  %6s  %6s  %6s  %6s  %6s  %6s  %6s\n", width, "model", "by", "AR1", "AR10", "AR", "AR50", "AR75", "small",
+  putchar ('\n');
+  begin_heading ();
+  printf ("%-*s  %-9s  %6s  %6s  %6s  %6s  %6s  %6s  %6s  %6s", width, "model", "by", "AR1", "AR10", "AR", "AR50", "AR75", "small",
           "medium", "large");
+  end_heading ();
   for (guint i = 0; i < contenders->len; i++)
     for (SlMeasure measure = SL_MEASURE_BOXES; measure < SL_MEASURES; measure++)
       if (sl_evaluated_model_objects (contenders->pdata[i], measure) != NULL)
@@ -145,14 +162,20 @@ print_worst (const SlEvaluatedModel *contender)
   g_autoptr (GArray) classes = sl_class_score_figures (sl_evaluated_model_classes (contender), &all);
   g_autoptr (GArray) confusions = sl_class_score_confusions (sl_evaluated_model_classes (contender));
   g_autofree char *path = sl_printable (sl_evaluated_model_path (contender), SL_PRINTABLE_NAME);
-  printf ("\n%s: worst classes\n", path);
+  putchar ('\n');
+  begin_heading ();
+  printf ("%s: worst classes", path);
+  end_heading ();
   for (guint i = 0; i < MIN (classes->len, SHOWN); i++) {
     const SlClassFigures *one = &g_array_index (classes, SlClassFigures, i);
     g_autofree char *label = sl_evaluated_model_label (contender, one->label);
     printf ("  %6u of %-6u %s\n", one->right, one->pictures, label);
   }
-  if (confusions->len > 0)
-    printf ("%s: taken for another\n", path);
+  if (confusions->len > 0) {
+    begin_heading ();
+    printf ("%s: taken for another", path);
+    end_heading ();
+  }
   for (guint i = 0; i < MIN (confusions->len, SHOWN); i++) {
     const SlConfusion *one = &g_array_index (confusions, SlConfusion, i);
     g_autofree char *truth = sl_evaluated_model_label (contender, one->truth), *guess = sl_evaluated_model_label (contender, one->guess);
@@ -180,19 +203,22 @@ sl_eval_print (const SlEvalReport *report)
     g_autofree char *name = sl_printable (sl_evaluated_model_path (report->contenders->pdata[i]), SL_PRINTABLE_NAME);
     width = MAX (width, (int) g_utf8_strlen (name, -1));
   }
+  begin_heading ();
   if (kind == SL_TRUTH_OBJECTS)
-    printf ("%-*s  %-9s  %6s  %6s  %6s  %6s  %6s  %6s  %8s\n", width, "model", "by", "AP", "AP50", "AP75", "small", "medium", "large",
-            "ms");
+    printf ("%-*s  %-9s  %6s  %6s  %6s  %6s  %6s  %6s  %8s", width, "model", "by", "AP", "AP50", "AP75", "small", "medium", "large", "ms");
   else if (kind == SL_TRUTH_CELLS)
-    printf ("%-*s  %6s  %6s  %8s\n", width, "model", "mIoU", "right", "ms");
+    printf ("%-*s  %6s  %6s  %8s", width, "model", "mIoU", "right", "ms");
   else
-    printf ("%-*s  %6s  %6s  %8s\n", width, "model", "top-1", "top-5", "ms");
+    printf ("%-*s  %6s  %6s  %8s", width, "model", "top-1", "top-5", "ms");
+  end_heading ();
   for (guint i = 0; i < report->contenders->len; i++)
     print_rows (report->contenders->pdata[i], width);
   if (kind == SL_TRUTH_OBJECTS)
     print_recalls (report->contenders, width);
   for (guint i = 0; kind == SL_TRUTH_CLASSES && i < report->contenders->len; i++)
     print_worst (report->contenders->pdata[i]);
+  for (guint i = 0; report->worst > 0 && i < report->contenders->len; i++)
+    sl_verdicts_print (report->contenders->pdata[i], dataset, report->worst);
 }
 
 static void
@@ -337,6 +363,8 @@ sl_eval_print_json (const SlEvalReport *report)
       append_cells (out, contender);
     else
       append_classes (out, contender);
+    if (report->worst > 0)
+      sl_verdicts_append_json (out, contender, dataset, report->worst);
     g_string_append_c (out, '}');
   }
   g_string_append (out, "]}");

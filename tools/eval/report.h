@@ -5,13 +5,13 @@
 
 #include "tools/eval/evaluated_model.h"
 
-/** SlEvalReport: @contenders: (element-type SlEvaluatedModel): of one kind, at least one; @path: of the data set. */
+/** SlEvalReport: @worst: number of worst pictures to list, 0 = no list; @contenders: (element-type SlEvaluatedModel): of one kind, at least one; @path: of the data set. */
 typedef struct
 {
   const char *path;
   const SlDataset *dataset;
   const GPtrArray *contenders;
-  guint threads;
+  guint threads, worst;
 } SlEvalReport;
 
 void sl_eval_print (const SlEvalReport *report);

@@ -20,10 +20,11 @@ typedef struct
   gdouble iou;
 } SlCellFigures;
 
-/** SlCellScore: numbers of pixels for each class. The caller zeroes it first. */
+/** SlCellScore: @pairs: numbers of pixels by class in the labels and class in the prediction; @pixels: their sum; @right: those of which both
+ *  are the same. The caller zeroes it first. */
 typedef struct
 {
-  guint64 truths[256], found[256], both[256];
+  guint64 pairs[256][256], pixels, right;
 } SlCellScore;
 
 void sl_cell_score_add (SlCellScore *score, const guint8 *truth, const guint8 *found, gsize n);

@@ -20,7 +20,7 @@ typedef struct
 {
   gdouble confidence;
   gint32 label;
-  guint order, rank;
+  guint order, rank, picture;
   guint16 matched[SL_AREAS], ignored[SL_AREAS];
 } Found;
 
@@ -35,6 +35,7 @@ struct _SlObjectScore
   guint most;
   GArray *found;      /* of Found */
   GHashTable *truths; /* label -> Truths */
+  GArray *pictures;   /* of guint: true objects that count */
 };
 
 /** Objects of a picture that are matched: @taken: by area and true object, bits of the overlaps; @near: true objects of the class of the
@@ -57,6 +58,7 @@ sl_object_score_new (guint most)
   score->most = most;
   score->found = g_array_new (FALSE, FALSE, sizeof (Found));
   score->truths = g_hash_table_new_full (NULL, NULL, NULL, g_free);
+  score->pictures = g_array_new (FALSE, FALSE, sizeof (guint));
   return score;
 }
 
@@ -67,6 +69,7 @@ sl_object_score_free (SlObjectScore *score)
     return;
   g_array_unref (score->found);
   g_hash_table_unref (score->truths);
+  g_array_unref (score->pictures);
   g_free (score);
 }
 
@@ -206,14 +209,19 @@ sl_object_score_add (SlObjectScore *score, const SlEvalObject *truth, guint n_tr
   Picture picture = { .truth = truth, .found = found, .n_truth = n_truth, .near = near, .overlaps = overlaps };
   for (guint area = 0; area < SL_AREAS; area++)
     picture.taken[area] = g_new0 (guint16, (gsize) n_truth + 1);
-  for (guint i = 0; i < n_truth; i++)
+  guint counting = 0;
+  for (guint i = 0; i < n_truth; i++) {
     count_truth (score, &truth[i]);
+    counting += !is_ignored (&truth[i], SL_AREA_ALL);
+  }
   for (guint i = 0; i < best->len; i++) {
     Found made = match (&picture, &found[g_array_index (best, guint, i)], overlap, data);
     made.order = score->found->len;
     made.rank = count_up (counts, made.label);
+    made.picture = score->pictures->len;
     g_array_append_val (score->found, made);
   }
+  g_array_append_val (score->pictures, counting);
   for (guint area = 0; area < SL_AREAS; area++)
     g_free (picture.taken[area]);
 }
@@ -373,4 +381,33 @@ sl_object_score_figures (SlObjectScore *score, SlObjectFigures *mean)
   mean->ar1 = mean_of (classes, G_STRUCT_OFFSET (SlObjectFigures, ar1));
   mean->ar10 = mean_of (classes, G_STRUCT_OFFSET (SlObjectFigures, ar10));
   return classes;
+}
+
+static gint
+by_order (gconstpointer a, gconstpointer b)
+{
+  const Found *one = a, *two = b;
+  return (one->order > two->order) - (one->order < two->order);
+}
+
+GArray *
+sl_object_score_answers (const SlObjectScore *score)
+{
+  GArray *answers = g_array_new (FALSE, FALSE, sizeof (SlAnswer));
+  g_array_sort (score->found, by_order);
+  for (guint i = 0; i < score->found->len; i++) {
+    const Found *found = &g_array_index (score->found, Found, i);
+    const gboolean right = (found->matched[SL_AREA_ALL] & 1u << BIT_50) != 0;
+    const SlAnswer answer = { found->confidence, found->label, found->picture, right };
+    if ((found->ignored[SL_AREA_ALL] & 1u << BIT_50) == 0)
+      g_array_append_val (answers, answer);
+  }
+  sl_answers_sort (answers);
+  return answers;
+}
+
+const GArray *
+sl_object_score_truths (const SlObjectScore *score)
+{
+  return score->pictures;
 }

@@ -7,7 +7,7 @@
 #ifndef SL_EVALUATE_OBJECTS_H
 #define SL_EVALUATE_OBJECTS_H
 
-#include <glib.h>
+#include "tools/evaluate/curve.h"
 
 /** Most objects of a class that count in a picture, the most confident ones: for boxes and masks; for keypoints. */
 #define SL_OBJECT_SCORE_MOST 100
@@ -69,6 +69,11 @@ void sl_object_score_add (SlObjectScore *score, const SlEvalObject *truth, guint
 /** sl_object_score_figures: (transfer full) (element-type SlObjectFigures): figures of each class with true or found objects, sorted by
  *  class number. @mean: mean over the classes with true objects, label -1. */
 GArray *sl_object_score_figures (SlObjectScore *score, SlObjectFigures *mean);
+
+/** sl_object_score_answers: (transfer full) (element-type SlAnswer): found objects at overlap 0.5 that are right or wrong, sorted. */
+GArray *sl_object_score_answers (const SlObjectScore *score);
+/** sl_object_score_truths: (transfer none) (element-type guint): number of true objects that count, for each picture in the order of adding. */
+const GArray *sl_object_score_truths (const SlObjectScore *score);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlObjectScore, sl_object_score_free)
 

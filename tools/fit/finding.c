@@ -11,7 +11,7 @@
 #include "core/base/json.h"
 #include "core/base/picture.h"
 #include "tools/interrupt.h"
-#include "tools/predict/progress.h"
+#include "tools/progress.h"
 
 /* Value readings that other fits are tried with. */
 #define BEST_VALUES 3
@@ -49,13 +49,12 @@ by_score (gconstpointer a, gconstpointer b)
 
 /* Runs the readings from number @first on. */
 static gboolean
-try_all (SlTrial *trial, GPtrArray *readings, guint first, guint all, SlProgress *progress, GError **error)
+try_all (SlTrial *trial, GPtrArray *readings, guint first, const SlProgress *progress, GError **error)
 {
   for (guint i = first; i < readings->len && !sl_interrupted (); i++) {
     if (!sl_trial_run (trial, readings->pdata[i], error))
       return FALSE;
-    if (sl_progress_due (progress))
-      sl_progress_show (progress, "readings tried", i + 1, all);
+    sl_progress_show (progress, i + 1);
   }
   return !sl_interrupted ();
 }
@@ -153,15 +152,15 @@ sl_finding_new (SlTrial *trial, const SlModelOptions *options, const SlFitTruth 
   finding->trial = trial;
   finding->readings = sl_readings_values (contract, options, fit);
   const guint n = finding->readings->len, all = n + (options->settings.fit == NULL ? 2 * MIN (n, BEST_VALUES) : 0);
-  sl_progress_start (&progress);
-  gboolean good = try_all (trial, finding->readings, 0, all, &progress, error);
+  sl_progress_start (&progress, "fit", "readings", all);
+  gboolean good = try_all (trial, finding->readings, 0, &progress, error);
   g_ptr_array_sort (finding->readings, by_score);
   if (good && options->settings.fit == NULL) {
     add_fits (finding->readings, fit);
-    good = try_all (trial, finding->readings, n, all, &progress, error);
+    good = try_all (trial, finding->readings, n, &progress, error);
     g_ptr_array_sort (finding->readings, by_score);
   }
-  sl_progress_hide (&progress);
+  sl_progress_hide ();
   if (good && truth != NULL) {
     good = sl_fit_truth (truth, finding->readings, error);
     g_ptr_array_sort (finding->readings, by_score);

@@ -139,18 +139,18 @@ run_fit (int argc, char **argv)
   g_auto (GStrv) rest = NULL;
   g_autofree GOptionEntry *more = sl_model_options_entries (&options.model, SL_SETTINGS_CONTRACT | SL_SETTINGS_LIMITS);
   const GOptionEntry entries[] = {
-    { "pictures", 0, 0, G_OPTION_ARG_STRING, &options.pictures_text, "Look at so many pictures at most, 1..200 (default 12)", "N" },
+    { "pictures", 0, 0, G_OPTION_ARG_STRING, &options.pictures_text, "Most pictures, 1..200 (default 12)", "N" },
     { "truth", 0, 0, G_OPTION_ARG_FILENAME, &options.truth,
-      "Labelled pictures, as eval takes them: the reading that finds most of it is best", "PATH" },
-    { "html", 0, 0, G_OPTION_ARG_FILENAME, &options.html, "Write a page with what the model sees in the pictures with the best readings",
-      "FILE" },
-    { "write", 'w', 0, G_OPTION_ARG_NONE, &options.write, "Write what was chosen to MODEL.modelinfo", NULL },
-    { "output", 'o', 0, G_OPTION_ARG_FILENAME, &options.output, "Write what was chosen to another file", "FILE" },
+      "Labelled pictures, as for eval: the combination that agrees with most labels is best", "PATH" },
+    { "html", 0, 0, G_OPTION_ARG_FILENAME, &options.html,
+      "Write a page with the pictures as the model sees them with the best combinations", "FILE" },
+    { "write", 'w', 0, G_OPTION_ARG_NONE, &options.write, "Write the choice to MODEL.modelinfo", NULL },
+    { "output", 'o', 0, G_OPTION_ARG_FILENAME, &options.output, "Write the choice to another file", "FILE" },
     { "threads", 't', 0, G_OPTION_ARG_STRING, &options.model.settings.threads, "Threads to compute with, 1..64 or auto (default 1)", "N" },
-    { "json", 'j', 0, G_OPTION_ARG_NONE, &options.json, "Print one JSON object, with all readings", NULL },
+    { "json", 'j', 0, G_OPTION_ARG_NONE, &options.json, "Print one JSON object, with all combinations", NULL },
     { NULL },
   };
-  int status = sl_options_parse ("fit", "MODEL PICTURE...", "Finds out which pixel values, colours and fit a model wants.", NULL, argc,
+  int status = sl_options_parse ("fit", "MODEL PICTURE...", "Finds out which pixel values, colours and fit a model expects.", NULL, argc,
                                  argv, entries, more, &rest);
   if (status < 0) {
     status = SL_EXIT_USAGE;
@@ -166,4 +166,4 @@ run_fit (int argc, char **argv)
   return status;
 }
 
-const SlCommand sl_command_fit = { "fit", "find out which pixel values, colours and fit a model wants", run_fit };
+const SlCommand sl_command_fit = { "fit", "find out which pixel values, colours and fit a model expects", run_fit };

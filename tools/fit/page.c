@@ -14,10 +14,6 @@
 #define READINGS 3
 #define PICTURES 6
 
-static const char css[] =
-  "code{overflow-wrap:anywhere}\n"
-  ".sheet{display:grid;grid-template-columns:repeat(auto-fill,minmax(14rem,1fr));gap:.5rem}.sheet img{width:100%}\n";
-
 static void
 append_picture (GString *out, const char *model, const SlModelSettings *settings, const SlInput *input, const char *folder)
 {
@@ -58,17 +54,14 @@ sl_fit_page_write (const SlFinding *finding, const char *model, const SlModelOpt
                    GError **error)
 {
   g_autofree char *folder = g_dir_make_tmp ("sightline-XXXXXX", error), *verdict = sl_finding_verdict (finding);
-  g_autoptr (GString) out = sl_html_page_new ("sightline fit", 80, css);
+  g_autoptr (GString) out = sl_html_page_new ("sightline fit", 80);
   if (folder == NULL)
     return FALSE;
-  g_string_append (out, "<h1>");
-  sl_html_append_text (out, model);
-  g_string_append (out, "</h1>\n<p>");
-  sl_html_append_text (out, verdict);
-  g_string_append (out, "</p>\n");
+  sl_html_append (out, "h1", model);
+  sl_html_append (out, "p", verdict);
   for (guint i = 0; i < MIN (finding->readings->len, READINGS) && !sl_interrupted (); i++)
     append_reading (out, finding->readings->pdata[i], model, options, inputs, folder);
-  g_string_append (out, "</body></html>\n");
+  sl_html_page_end (out);
   g_rmdir (folder);
-  return !sl_interrupted () && g_file_set_contents (path, out->str, (gssize) out->len, error);
+  return !sl_interrupted () && sl_options_write_text ("--html", path, out, error);
 }

@@ -119,6 +119,7 @@ void
 sl_reading_spec (const SlReading *reading, SlNormalizeSpec *spec)
 {
   spec->colour = reading->colour;
+  spec->share = spec->fit == reading->fit ? spec->share : 1;
   spec->fit = reading->fit;
   for (guint c = 0; c < 3 && !sl_reading_is_bytes (reading); c++) {
     gdouble mean, std;

@@ -45,7 +45,7 @@ gboolean sl_reading_is_bytes (const SlReading *reading);
 /** sl_reading_mean, sl_reading_std: (transfer full): as options take them, in the tensor's order of channels. */
 char *sl_reading_mean (const SlReading *reading);
 char *sl_reading_std (const SlReading *reading);
-/** sl_reading_settings: fills the zeroed @settings: what the user @given stated, with @reading in place of what is about its values. */
+/** sl_reading_settings: fills the zeroed @settings with those that the user @given stated; @reading replaces the ones about pixel values. */
 void sl_reading_settings (const SlReading *reading, const SlModelSettings *given, SlModelSettings *settings);
 /** sl_reading_options: (transfer full): "--mean 0 --std 255 --colour BGR --fit letterbox", without what is so anyway. */
 char *sl_reading_options (const SlReading *reading);

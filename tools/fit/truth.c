@@ -8,6 +8,7 @@
 #include "sightline/error.h"
 #include "tools/eval/evaluated_model.h"
 #include "tools/interrupt.h"
+#include "tools/progress.h"
 
 /* Readings that are worth it. */
 #define BEST 8
@@ -43,12 +44,16 @@ run_samples (const SlFitTruth *truth, SlEvaluatedModel *contender, GError **erro
     return FALSE;
   g_autoptr (SlPictures) pictures = sl_evaluated_model_pictures (contender, "fit", truth->spawner);
   const guint all = dataset->samples->len, n = MIN (all, truth->most);
+  SlProgress progress;
+  sl_progress_start (&progress, "fit --truth", "pictures", n);
   for (guint i = 0; i < n && !sl_interrupted (); i++) {
-    const SlSample *sample = &g_array_index (dataset->samples, SlSample, (guint64) i * all / n);
-    const void *tensor = sl_pictures_load (pictures, sample->input);
-    if (tensor != NULL && !sl_evaluated_model_run (contender, pictures, sample, tensor, error))
+    sl_progress_show (&progress, i);
+    const guint index = (guint) ((guint64) i * all / n);
+    const void *tensor = sl_pictures_load (pictures, g_array_index (dataset->samples, SlSample, index).input);
+    if (tensor != NULL && !sl_evaluated_model_run (contender, pictures, dataset, index, tensor, error))
       return FALSE;
   }
+  sl_progress_hide ();
   return !sl_interrupted ();
 }
 

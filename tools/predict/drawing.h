@@ -19,7 +19,7 @@ void sl_drawer_free (SlDrawer *drawer);
 void sl_drawer_next_source (SlDrawer *drawer);
 /** sl_drawer_next_path: (transfer full): the file that the next frame goes to. */
 char *sl_drawer_next_path (SlDrawer *drawer);
-/** sl_drawer_write: draws what rides on @frame, of a video or, unless @moving, a picture. FALSE with @error set. */
+/** sl_drawer_write: draws the predictions of @frame, of a video or, unless @moving, a picture. FALSE with @error set. */
 gboolean sl_drawer_write (SlDrawer *drawer, GstSample *frame, gboolean moving, GError **error);
 /** sl_drawer_finish: no frame comes any more; a video is playable from now on. FALSE with @error set. */
 gboolean sl_drawer_finish (SlDrawer *drawer, GError **error);

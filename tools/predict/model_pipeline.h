@@ -44,7 +44,7 @@ gboolean sl_frame_predictor_run (SlFramePredictor *predictor, GstSample *frame, 
 void sl_frame_predictor_set_style (SlFramePredictor *predictor, GstSample *picture);
 /** sl_frame_predictor_begin: frames of another source follow, which a model that carries state has not seen. */
 void sl_frame_predictor_begin (SlFramePredictor *predictor);
-/** sl_frame_predictor_note: (nullable): what was taken for granted that the user should know, a sentence. */
+/** sl_frame_predictor_note: (nullable): an assumption that the user should know, a sentence. */
 const char *sl_frame_predictor_note (const SlFramePredictor *predictor);
 /** sl_frame_predictor_result: (transfer none): the last frame, with its predictions attached; valid until the next run. */
 GstSample *sl_frame_predictor_result (SlFramePredictor *predictor);

@@ -17,13 +17,13 @@
 #include "tools/predict/drawing.h"
 #include "tools/interrupt.h"
 #include "tools/options.h"
+#include "tools/progress.h"
 #include "tools/predict/inputs.h"
 #include "tools/predict/listing.h"
 #include "tools/predict/output.h"
 #include "tools/predict/decoder_client.h"
 #include "tools/predict/spawner.h"
 #include "tools/predict/model_pipeline.h"
-#include "tools/predict/progress.h"
 #include "tools/predict/printing.h"
 #include "tools/predict/rows.h"
 
@@ -71,6 +71,8 @@ typedef struct
   SlReport report;
   gboolean headed; /* the heading of CSV is printed */
   guint left;      /* frames until the end, 0 = no end */
+  SlProgress progress;
+  guint64 sources; /* that are done */
   gboolean done;
 } Run;
 
@@ -95,7 +97,7 @@ print_heading (Run *run)
 }
 
 static gboolean
-predict_frame (Run *run, GstSample *frame, const SlInput *input, SlPredictionView *prediction, SlProgress *progress, GError **error)
+predict_frame (Run *run, GstSample *frame, const SlInput *input, SlPredictionView *prediction, GError **error)
 {
   const gboolean moving = input->kind == SL_INPUT_CAMERA || is_moving (frame);
   if (run->output != NULL && (moving || prediction->frame > 0)) {
@@ -105,7 +107,7 @@ predict_frame (Run *run, GstSample *frame, const SlInput *input, SlPredictionVie
   }
   if (!sl_frame_predictor_run (run->predictor, frame, prediction, error))
     return FALSE;
-  sl_progress_hide (progress);
+  sl_progress_hide ();
   print_heading (run);
   if (!sl_report_frame (&run->report, prediction, moving, error))
     return FALSE;
@@ -136,13 +138,14 @@ predict_frames (Run *run, const SlInput *input, GError **error)
   SlProgress progress;
   GstSample *frame;
   SlPredictionView prediction = { .source = written_name (run, input) };
-  sl_progress_start (&progress);
+  sl_progress_start (&progress, input->name, "frames", 0);
   while (problem == NULL && (!run->done || run->output != NULL) && (frame = sl_decoder_client_next (run->frames, &problem)) != NULL) {
-    if (predict_frame (run, frame, input, &prediction, &progress, &problem) && sl_progress_due (&progress))
-      sl_progress_show (&progress, input->name, prediction.timestamp, sl_decoder_client_duration (run->frames));
+    if (predict_frame (run, frame, input, &prediction, &problem))
+      sl_progress_show_share (&progress, prediction.frame,
+                              sl_progress_share (prediction.timestamp, sl_decoder_client_duration (run->frames)));
     gst_sample_unref (frame);
   }
-  sl_progress_hide (&progress);
+  sl_progress_hide ();
   sl_report_end (&run->report, prediction.frame);
   if (problem == NULL)
     return TRUE;
@@ -235,9 +238,11 @@ static int
 predict_inputs (Run *run)
 {
   int status = SL_EXIT_OK;
-  for (guint i = 0; i < run->inputs->len && !run->done && !sl_interrupted (); i++)
+  for (guint i = 0; i < run->inputs->len && !run->done && !sl_interrupted (); i++) {
     if (predict_if_due (run, run->inputs->pdata[i]) != SL_EXIT_OK)
       status = SL_EXIT_FAILED;
+    sl_progress_show (&run->progress, ++run->sources);
+  }
   return status;
 }
 
@@ -347,10 +352,12 @@ load_and_predict (const Options *options, SlSpawner *spawner, Run *run)
   run->predictor = predictor;
   run->frames = frames;
   run->drawer = drawer;
+  sl_progress_start (&run->progress, "predict", "sources", run->list != NULL ? 0 : run->inputs->len);
   g_autoptr (GError) bad_style = NULL;
   int status = SL_EXIT_FAILED;
   if (options->style == NULL || take_style (run, options->style, &bad_style))
     status = run->list != NULL ? predict_list (run) : predict_inputs (run);
+  sl_progress_hide ();
   if (bad_style != NULL)
     sl_complain ("predict", "%s", bad_style->message);
   status = finish_table (run, status);
@@ -493,43 +500,42 @@ run_predict (int argc, char **argv)
   const GOptionEntry entries[] = {
     { "model", 'm', 0, G_OPTION_ARG_FILENAME, &options.model.settings.model,
       "The model (default: the finder of codes that comes with Sightline)", "FILE" },
-    { "json", 'j', 0, G_OPTION_ARG_NONE, &options.json, "Print a JSON object a frame", NULL },
+    { "json", 'j', 0, G_OPTION_ARG_NONE, &options.json, "Print a JSON object for each frame", NULL },
     { "format", 0, 0, G_OPTION_ARG_STRING, &options.format_text,
-      "What is printed: table (default); json, an object a frame; csv, a row an object", "FORMAT" },
+      "Output format: table (default); json, an object for each frame; csv, a row for each object", "FORMAT" },
     { "output", 'o', 0, G_OPTION_ARG_FILENAME, &options.output, "Write JSON or CSV of pictures, each once, to this file", "FILE" },
-    { "resume", 0, 0, G_OPTION_ARG_NONE, &options.resume, "Go on with --output's file: pictures that it has are left out", NULL },
+    { "resume", 0, 0, G_OPTION_ARG_NONE, &options.resume, "Continue the file of --output: pictures that it has are skipped", NULL },
     { "recursive", 0, 0, G_OPTION_ARG_NONE, &options.recursive, "Take the pictures of sub-folders too", NULL },
     { "list", 0, 0, G_OPTION_ARG_FILENAME, &options.list, "Take sources from this file, one a line; - is standard input", "FILE" },
     { "shard", 0, 0, G_OPTION_ARG_STRING, &options.shard_text,
       "Do the I-th of N shares of the sources, 1/N to N/N, chosen by a hash of their names", "I/N" },
-    { "threshold", 0, 0, G_OPTION_ARG_STRING, &options.threshold_text, "Lowest confidence shown, 0..1", "X" },
+    { "threshold", 0, 0, G_OPTION_ARG_STRING, &options.threshold_text, "Least confidence shown, 0..1", "X" },
     { "top", 'k', 0, G_OPTION_ARG_STRING, &options.top_text,
       "Most results shown for a frame, 1..1000 (default: 100 boxes; 1 label, 5 with --threshold)", "K" },
     { "classes", 0, 0, G_OPTION_ARG_STRING, &options.classes, "Show these classes alone: person,car; or all but some: !dog", "NAMES" },
-    { "gallery", 0, 0, G_OPTION_ARG_FILENAME, &options.gallery, "Call each embedding as the names in this file that it is most like",
-      "FILE" },
+    { "gallery", 0, 0, G_OPTION_ARG_FILENAME, &options.gallery, "Name each embedding by the most similar entry of this file", "FILE" },
     { "draw", 'd', 0, G_OPTION_ARG_FILENAME, &options.draw,
       "Write each frame with its results drawn on it: FILE.png or FILE.jpg, then FILE-2.png, ...; all frames as one video: FILE.mp4",
       "FILE" },
     { "tiles", 0, 0, G_OPTION_ARG_STRING, &options.tiles,
-      "Look at overlapping tiles of each picture, too, for what is small on it: 2x2, ..., 8x8 (2x2: five times the model's time)", "CxR" },
-    { "read", 0, 0, G_OPTION_ARG_NONE, &options.read, "Read what the codes say that the model finds (default without --model)", NULL },
+      "Run the model on overlapping tiles, too, to find small objects: 2x2, ..., 8x8 (2x2: five times the model's time)", "CxR" },
+    { "read", 0, 0, G_OPTION_ARG_NONE, &options.read, "Read the text of codes that the model finds (default without --model)", NULL },
     { "no-read", 0, 0, G_OPTION_ARG_NONE, &options.no_read, "Do not read codes", NULL },
-    { "style", 0, 0, G_OPTION_ARG_FILENAME, &options.style, "The picture whose style the model gives to others, with --style-model",
+    { "style", 0, 0, G_OPTION_ARG_FILENAME, &options.style, "Picture whose style the model applies to others, with --style-model",
       "PICTURE" },
-    { "style-model", 0, 0, G_OPTION_ARG_FILENAME, &options.style_model, "The model that makes input 1 of --model out of --style", "FILE" },
+    { "style-model", 0, 0, G_OPTION_ARG_FILENAME, &options.style_model, "Model that makes input 1 of --model from --style", "FILE" },
     { "filter", 0, 0, G_OPTION_ARG_STRING, &options.filter,
       "How pictures are resized: nearest, bilinear, area, or auto (default): area when reducing beyond 2", "FILTER" },
-    { "frames", 'n', 0, G_OPTION_ARG_STRING, &options.frames_text, "Stop after so many frames", "N" },
+    { "frames", 'n', 0, G_OPTION_ARG_STRING, &options.frames_text, "Stop after N frames", "N" },
     { "timeout", 0, 0, G_OPTION_ARG_STRING, &options.timeout_text,
-      "Give a source up whose decoder makes no progress for so long, 0..86400 (default 10; 0: never)", "SECONDS" },
+      "Give up a source after so long without progress of its decoder, 0..86400 (default 10; 0: never)", "SECONDS" },
     { "threads", 't', 0, G_OPTION_ARG_STRING, &options.model.settings.threads, "Threads to compute with, 1..64 or auto (default 1)", "N" },
     { NULL },
   };
   g_autofree GOptionEntry *more =
     sl_model_options_entries (&options.model, SL_SETTINGS_CONTRACT | SL_SETTINGS_LIMITS | SL_SETTINGS_BACKEND);
-  int status = sl_options_parse ("predict", "SOURCE...", "Says what a model sees in pictures, videos and cameras.", SOURCES, argc, argv,
-                                 entries, more, &rest);
+  int status =
+    sl_options_parse ("predict", "SOURCE...", "Runs a model on pictures, videos and cameras.", SOURCES, argc, argv, entries, more, &rest);
   if (status < 0)
     status = check_and_predict (&options, rest);
   sl_model_options_clear (&options.model);
@@ -551,4 +557,4 @@ run_predict (int argc, char **argv)
   return status;
 }
 
-const SlCommand sl_command_predict = { "predict", "say what a model sees in pictures, videos and cameras", run_predict };
+const SlCommand sl_command_predict = { "predict", "run a model on pictures, videos and cameras", run_predict };

@@ -16,6 +16,7 @@
 #include "tools/frames.h"
 #include "tools/interrupt.h"
 #include "tools/options.h"
+#include "tools/progress.h"
 #include "tools/predict/decoder_client.h"
 #include "tools/quantize/making.h"
 #include "tools/quantize/pictures.h"
@@ -243,18 +244,19 @@ wait_until_due (const Schedule *schedule)
 }
 
 static void
-show (const Job *job, const Schedule *schedule, gint64 since)
+show (const Job *job, const SlProgress *progress, const Schedule *schedule, gint64 since)
 {
-  g_autofree char *text = g_strdup_printf ("%u frames", job->learned.pictures + job->kept->len);
-  const guint seconds = (guint) (schedule->length / G_USEC_PER_SEC);
-  sl_making_show (text, (guint) CLAMP (since / G_USEC_PER_SEC, 0, seconds), seconds + 1);
+  const guint64 at = (guint64) CLAMP (since, 0, schedule->length);
+  sl_progress_show_share (progress, job->learned.pictures + job->kept->len, sl_progress_share (at, (guint64) schedule->length));
 }
 
 /* Looks at frames of the open source until time is up, the source ends, or somebody wants it to. */
 static gboolean
 watch (Job *job, Source *source, Schedule *schedule, GError **error, GError **reason)
 {
+  SlProgress progress;
   gboolean good = TRUE;
+  sl_progress_start (&progress, "watching", "frames", 0);
   while (good && *reason == NULL) {
     wait_until_due (schedule);
     GstSample *sample = next_frame (source, end_of (schedule), reason);
@@ -269,9 +271,9 @@ watch (Job *job, Source *source, Schedule *schedule, GError **error, GError **re
     if (due)
       good = take (job, sample, error, reason);
     gst_sample_unref (sample);
-    show (job, schedule, since);
+    show (job, &progress, schedule, since);
   }
-  sl_making_show ("", 1, 1);
+  sl_progress_hide ();
   return good;
 }
 
@@ -347,12 +349,14 @@ static gboolean
 compare_all (gpointer data, GError **error)
 {
   Job *job = data;
+  SlProgress progress;
   gboolean good = TRUE;
+  sl_progress_start (&progress, "comparing", "frames", job->kept->len);
   for (guint i = 0; i < job->kept->len && good; i++) {
-    sl_making_show ("comparing", i, job->kept->len);
+    sl_progress_show (&progress, i);
     good = (job->early || !sl_interrupted ()) && sl_quantizer_compare (job->quantizer, restore (job, i), error);
   }
-  sl_making_show ("comparing", 1, 1);
+  sl_progress_hide ();
   return good;
 }
 
@@ -477,19 +481,19 @@ run_calibrate (int argc, char **argv)
   g_auto (GStrv) rest = NULL;
   g_autofree GOptionEntry *more = sl_model_options_entries (&options.model, SL_SETTINGS_CONTRACT | SL_SETTINGS_LIMITS);
   const GOptionEntry entries[] = {
-    { "camera", 'c', 0, G_OPTION_ARG_FILENAME, &options.camera, "The camera to learn from: as for predict, or a video of it", "SOURCE" },
+    { "camera", 'c', 0, G_OPTION_ARG_FILENAME, &options.camera, "The camera, as for predict, or a video of it", "SOURCE" },
     SL_RUN_OPTION_SET (options.set),
     { "output", 'o', 0, G_OPTION_ARG_FILENAME, &options.output, "The file to write", "FILE" },
     { "minutes", 'm', 0, G_OPTION_ARG_STRING, &options.minutes_text, "How long to watch, 0.01..10080 (default 10)", "N" },
-    { "rate", 0, 0, G_OPTION_ARG_STRING, &options.rate_text, "Most frames a second to look at, 0.001..60 (default 1)", "N" },
-    { "alike", 0, 0, G_OPTION_ARG_NONE, &options.alike, "Learn from frames that look like earlier ones, too", NULL },
+    { "rate", 0, 0, G_OPTION_ARG_STRING, &options.rate_text, "Most frames a second, 0.001..60 (default 1)", "N" },
+    { "alike", 0, 0, G_OPTION_ARG_NONE, &options.alike, "Also use frames that look like earlier ones", NULL },
     SL_MAKING_ENTRIES (&options.making),
     { "threads", 't', 0, G_OPTION_ARG_STRING, &options.model.settings.threads, "Threads to compute with, 1..64 or auto (default 1)", "N" },
     { "json", 'j', 0, G_OPTION_ARG_NONE, &options.json, "Print one JSON object", NULL },
     { NULL },
   };
   int status = sl_options_parse (
-    "calibrate", "[MODEL] [FILE.pipeline]", "Makes a float model compute with 8 bits, by what a camera shows it.",
+    "calibrate", "[MODEL] [FILE.pipeline]", "Quantises a float model to 8 bits with frames of a camera.",
     "A pipeline description states the camera and the model, unless they are given.\n"
     "The first Ctrl-C ends the watch, and the file is made of the frames so far, if they are enough; a second one ends without a file.",
     argc, argv, entries, more, &rest);
@@ -512,4 +516,4 @@ run_calibrate (int argc, char **argv)
   return status;
 }
 
-const SlCommand sl_command_calibrate = { "calibrate", "make a float model compute with 8 bits, by a camera", run_calibrate };
+const SlCommand sl_command_calibrate = { "calibrate", "quantise a float model to 8 bits, with a camera", run_calibrate };

@@ -48,7 +48,8 @@ append_options (GPtrArray *arguments, const SlModelSettings *settings)
 
 /* Starts `predict`, which complains into the file @complaints. */
 static gboolean
-start (const char *model, const SlModelSettings *settings, const char *path, const char *to, int complaints, GPid *process, GError **error)
+start (const char *model, const SlModelSettings *settings, const char *threshold, const char *path, const char *to, int complaints,
+       GPid *process, GError **error)
 {
   g_autofree char *program = g_file_read_link ("/proc/self/exe", error);
   const char *const first[] = { program, "predict", "--model", model, "--frames", "1", "--draw", to };
@@ -58,6 +59,10 @@ start (const char *model, const SlModelSettings *settings, const char *path, con
   for (guint i = 0; i < G_N_ELEMENTS (first); i++)
     g_ptr_array_add (arguments, (gpointer) first[i]);
   append_options (arguments, settings);
+  if (threshold != NULL) {
+    g_ptr_array_add (arguments, (gpointer) "--threshold");
+    g_ptr_array_add (arguments, (gpointer) threshold);
+  }
   g_ptr_array_add (arguments, (gpointer) "--");
   g_ptr_array_add (arguments, (gpointer) path);
   g_ptr_array_add (arguments, NULL);
@@ -102,7 +107,8 @@ take_complaint (int complaints, GError **error)
 
 /* Draws into the file @to, with the file @complaints for what is wrong. */
 static gboolean
-draw (const char *model, const SlModelSettings *settings, const char *path, const char *to, const char *complaints, GError **error)
+draw (const char *model, const SlModelSettings *settings, const char *threshold, const char *path, const char *to, const char *complaints,
+      GError **error)
 {
   GPid process;
   gboolean late = FALSE, good = FALSE;
@@ -111,7 +117,7 @@ draw (const char *model, const SlModelSettings *settings, const char *path, cons
     g_set_error (error, SL_ERROR, SL_ERROR_OPEN, "%s: %s", complaints, g_strerror (errno));
     return FALSE;
   }
-  if (start (model, settings, path, to, file, &process, error)) {
+  if (start (model, settings, threshold, path, to, file, &process, error)) {
     good = finish (process, &late);
     if (late)
       g_set_error (error, SL_ERROR, SL_ERROR_BACKEND, "not done within %d seconds", MAX_SECONDS);
@@ -125,10 +131,17 @@ draw (const char *model, const SlModelSettings *settings, const char *path, cons
 char *
 sl_drawn_new (const char *model, const SlModelSettings *settings, const char *path, const char *folder, GError **error)
 {
+  return sl_drawn_new_from (model, settings, NULL, path, folder, error);
+}
+
+char *
+sl_drawn_new_from (const char *model, const SlModelSettings *settings, const char *threshold, const char *path, const char *folder,
+                   GError **error)
+{
   g_autofree char *to = g_build_filename (folder, "drawn.jpg", NULL), *complaints = g_build_filename (folder, "complaints", NULL);
   g_autofree char *data = NULL;
   gsize size = 0;
-  if (draw (model, settings, path, to, complaints, error))
+  if (draw (model, settings, threshold, path, to, complaints, error))
     g_file_get_contents (to, &data, &size, error);
   g_unlink (to);
   g_unlink (complaints);

@@ -11,5 +11,8 @@
  *  @settings state, as JPEG in base64. @folder: for files that are gone again at the end. NULL with @error set, and without when the program was interrupted. It takes
  *  half a minute at most; the process that draws ends before it does. */
 char *sl_drawn_new (const char *model, const SlModelSettings *settings, const char *path, const char *folder, GError **error);
+/** sl_drawn_new_from: the same with results from the confidence @threshold on (nullable). */
+char *sl_drawn_new_from (const char *model, const SlModelSettings *settings, const char *threshold, const char *path, const char *folder,
+                         GError **error);
 
 #endif

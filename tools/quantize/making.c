@@ -2,9 +2,7 @@
 #include "tools/quantize/making.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "sightline/error.h"
 #include "tools/options.h"
@@ -57,20 +55,6 @@ sl_making_options_check (const char *command, SlMakingOptions *making)
   making->how.prune = prune;
   making->how.prune_blocks = making->prune_blocks;
   return TRUE;
-}
-
-void
-sl_making_show (const char *what, guint done, guint all)
-{
-  static const char bar[] = "##############################";
-  const guint width = sizeof bar - 1;
-  if (!isatty (STDERR_FILENO))
-    return;
-  const guint full = all > 0 ? width * done / all : width;
-  fprintf (stderr, "\r\033[K%-12s [%.*s%*s] %u/%u", what, (int) full, bar, (int) (width - full), "", done, all);
-  if (done == all)
-    fputs ("\r\033[K", stderr);
-  fflush (stderr);
 }
 
 gboolean

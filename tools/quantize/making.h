@@ -18,17 +18,25 @@ typedef struct
 } SlMakingOptions;
 
 /** SL_MAKING_ENTRIES: entries that put their texts into @making. */
-#define SL_MAKING_ENTRIES(making)                                                                                                               \
-  { "method", 0, 0, G_OPTION_ARG_STRING, &(making)->method, "Ranges of values: minmax, percentile or mse (default mse)", "NAME" },              \
-    { "percentile", 0, 0, G_OPTION_ARG_STRING, &(making)->percentile, "Share of values in a range, 0..1 (default 0.9999)", "X" },               \
-    { "float-head", 0, 0, G_OPTION_ARG_STRING, &(making)->float_head, "Leave what 8 bits spoil as float: auto or none (default auto)", "HOW" }, \
-    { "weights", 0, 0, G_OPTION_ARG_STRING, &(making)->weights, "Scales of weights: per-channel or per-tensor (default per-channel)", "HOW" },  \
-    { "activations", 0, 0, G_OPTION_ARG_STRING, &(making)->activations, "Type of 8-bit values: int8 or uint8 (default int8)", "TYPE" },         \
-    { "prune", 0, 0, G_OPTION_ARG_STRING, &(making)->prune, "Make this share of each layer's weights zero first, the smallest, 0..1", "X" },    \
-    { "prune-blocks", 0, 0, G_OPTION_ARG_NONE, &(making)->prune_blocks, "With --prune: in fours, which layers of 8 bits skip", NULL },          \
-  {                                                                                                                                             \
-    "min-agreement", 0, 0, G_OPTION_ARG_STRING, &(making)->min_agreement,                                                                       \
-      "Keep the worst layers float until the models agree so far, 0..1", "X"                                                                    \
+#define SL_MAKING_ENTRIES(making)                                                                                                              \
+  { "method", 0, 0, G_OPTION_ARG_STRING, &(making)->method, "Method for the ranges of tensors: minmax, percentile or mse (default mse)",       \
+    "NAME" },                                                                                                                                  \
+    { "percentile", 0, 0, G_OPTION_ARG_STRING, &(making)->percentile, "Share of values inside a range, 0..1 (default 0.9999)", "X" },          \
+    { "float-head",                                                                                                                            \
+      0,                                                                                                                                       \
+      0,                                                                                                                                       \
+      G_OPTION_ARG_STRING,                                                                                                                     \
+      &(making)->float_head,                                                                                                                   \
+      "Keep layers float that lose too much with 8 bits: auto or none (default auto)",                                                         \
+      "HOW" },                                                                                                                                 \
+    { "weights", 0, 0, G_OPTION_ARG_STRING, &(making)->weights, "Scales of weights: per-channel or per-tensor (default per-channel)", "HOW" }, \
+    { "activations", 0, 0, G_OPTION_ARG_STRING, &(making)->activations, "Type of 8-bit values: int8 or uint8 (default int8)", "TYPE" },        \
+    { "prune", 0, 0, G_OPTION_ARG_STRING, &(making)->prune, "First set this share of each layer's weights to zero, the smallest ones, 0..1",   \
+      "X" },                                                                                                                                   \
+    { "prune-blocks", 0, 0, G_OPTION_ARG_NONE, &(making)->prune_blocks, "With --prune: in blocks of four, which 8-bit layers skip", NULL },    \
+  {                                                                                                                                            \
+    "min-agreement", 0, 0, G_OPTION_ARG_STRING, &(making)->min_agreement,                                                                      \
+      "Keep the noisiest layers float until this agreement is reached, 0..1", "X"                                                              \
   }
 
 /** sl_making_options_check: fills @limit and @how, of which @what, @equalize and @threads are the caller's; FALSE, having complained, when a text
@@ -46,9 +54,6 @@ GBytes *sl_making_file (SlQuantizer *quantizer, const SlMakingOptions *making, S
                         SlQuantizeReport *report, GError **error);
 /** sl_making_check_agreement: FALSE with @error set when @report has less than @making asks for, or nothing; @output is not to be written then. */
 gboolean sl_making_check_agreement (const SlMakingOptions *making, const SlQuantizeReport *report, const char *output, GError **error);
-
-/** sl_making_show: a bar on a terminal, for @done of @all; nothing elsewhere. */
-void sl_making_show (const char *what, guint done, guint all);
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (SlMakingOptions, sl_making_options_clear)
 

@@ -17,41 +17,26 @@
 /* Longest of the page's bars, dB. */
 #define BAR_DB 60.0
 
-static const char css[] = "table{border-collapse:collapse}td,th{padding:.2rem 1rem .2rem 0;text-align:left}\n"
-                          "td.n{text-align:right;font-variant-numeric:tabular-nums}.bar{background:#2a6fb0;height:.8rem}\n"
-                          ".pair{display:grid;grid-template-columns:1fr 1fr;gap:.5rem;margin-bottom:1rem}.pair img{width:100%}\n";
-
-static void G_GNUC_PRINTF (3, 4) append_row (GString *out, const char *name, const char *format, ...)
-{
-  va_list arguments;
-  va_start (arguments, format);
-  g_autofree char *value = g_strdup_vprintf (format, arguments);
-  va_end (arguments);
-  g_string_append_printf (out, "<tr><th>%s</th><td>", name);
-  sl_html_append_text (out, value);
-  g_string_append (out, "</td></tr>\n");
-}
-
 static void
 append_figures (GString *out, const SlPage *page)
 {
   const SlQuantizeReport *report = page->report;
   g_string_append (out, "<table>\n");
-  append_row (out, "float model", "%s", page->source);
-  append_row (out, "file", "%s", page->output);
+  sl_html_append_row (out, "float model", "%s", page->source);
+  sl_html_append_row (out, "file", "%s", page->output);
   if (report->what == SL_QUANTIZE_ALL)
-    append_row (out, "learned from", "%u pictures", page->calibrated);
-  append_row (out, "nodes", "%u, of them %u quantised", report->nodes, report->quantized);
-  append_row (out, "size", "%.2f MB, was %.2f MB", (double) report->quantized_bytes / 1e6, (double) report->float_bytes / 1e6);
+    sl_html_append_row (out, "learned from", "%u pictures", page->calibrated);
+  sl_html_append_row (out, "nodes", "%u, of them %u quantised", report->nodes, report->quantized);
+  sl_html_append_row (out, "size", "%.2f MB, was %.2f MB", (double) report->quantized_bytes / 1e6, (double) report->float_bytes / 1e6);
   if (report->measure != NULL && !isnan (report->agreement))
-    append_row (out, "agreement", "%.3f %s, on %u pictures", report->agreement, report->measure, report->compared);
+    sl_html_append_row (out, "agreement", "%.3f %s, on %u pictures", report->agreement, report->measure, report->compared);
   if (report->compared > 0) {
-    append_row (out, "time", "%.2f ms, was %.2f ms, %u thread%s", report->quantized_ms, report->float_ms, page->threads,
-                page->threads != 1 ? "s" : "");
-    append_row (out, "outputs", "%.1f dB signal to noise", report->output_snr);
+    sl_html_append_row (out, "time", "%.2f ms, was %.2f ms, %u thread%s", report->quantized_ms, report->float_ms, page->threads,
+                        page->threads != 1 ? "s" : "");
+    sl_html_append_row (out, "outputs", "%.1f dB signal to noise", report->output_snr);
   }
   for (guint i = 0; i < MIN (report->n_kept, SL_QUANTIZE_KEPT); i++)
-    append_row (out, i == 0 ? "kept float" : "", "%s", report->kept[i]);
+    sl_html_append_row (out, i == 0 ? "kept float" : "", "%s", report->kept[i]);
   g_string_append (out, "</table>\n");
 }
 
@@ -60,17 +45,20 @@ append_worst (GString *out, const SlQuantizeReport *report)
 {
   if (report->n_worst == 0)
     return;
-  g_string_append (out, "<h2>Noisiest layers</h2>\n<table><tr><th>operator</th><th>name</th><th>dB</th><th></th></tr>\n");
+  g_string_append (
+    out,
+    "<h2>Noisiest layers</h2>\n<div class=\"scroll\"><table><tr class=\"head\"><th>operator</th><th>name</th><th class=\"n\">dB</th><th></th></tr>\n");
   for (guint i = 0; i < report->n_worst; i++) {
     const SlLayerNoise *one = &report->worst[i];
-    g_string_append (out, "<tr><td>");
-    sl_html_append_text (out, one->op);
-    g_string_append (out, "</td><td>");
-    sl_html_append_text (out, one->name);
-    g_string_append_printf (out, "</td><td class=\"n\">%.1f</td><td><div class=\"bar\" style=\"width:%.0fpx\"></div></td></tr>\n", one->snr,
-                            4 * CLAMP (one->snr, 0, BAR_DB));
+    g_autofree char *noise = g_strdup_printf ("%.1f", one->snr);
+    g_string_append (out, "<tr>");
+    sl_html_append (out, "td", one->op);
+    sl_html_append (out, "td", one->name);
+    sl_html_append (out, "td class=\"n\"", noise);
+    sl_html_append_bar (out, one->snr / BAR_DB);
+    g_string_append (out, "</tr>\n");
   }
-  g_string_append (out, "</table>\n");
+  g_string_append (out, "</table></div>\n");
 }
 
 static void
@@ -108,9 +96,7 @@ append_pair (GString *out, const SlPage *page, const SlSource *source, guint num
     g_string_append (out, "</div>\n");
   } else if (error != NULL) {
     g_autofree char *text = g_strdup_printf ("%s cannot be shown: %s", path != NULL ? path : "a frame", error->message);
-    g_string_append (out, "<p>");
-    sl_html_append_text (out, text);
-    g_string_append (out, "</p>\n");
+    sl_html_append (out, "p", text);
   }
 }
 
@@ -147,16 +133,14 @@ sl_page_write (const SlPage *page, const char *path, GError **error)
     return FALSE;
   g_autofree char *floats = g_build_filename (folder, "float.tflite", NULL);
   const char *data = g_bytes_get_data (page->floats, &size);
-  g_autoptr (GString) out = sl_html_page_new ("sightline quantize", 70, css);
-  g_string_append (out, "<h1>");
-  sl_html_append_text (out, page->output);
-  g_string_append (out, "</h1>\n");
+  g_autoptr (GString) out = sl_html_page_new ("sightline quantize", 70);
+  sl_html_append (out, "h1", page->output);
   append_figures (out, page);
   append_worst (out, page->report);
   const gboolean good = g_file_set_contents (floats, data, (gssize) size, error);
   if (good)
     append_pictures (out, page, floats, folder);
   remove_folder (folder);
-  g_string_append (out, "</body></html>\n");
-  return good && !sl_interrupted () && g_file_set_contents (path, out->str, (gssize) out->len, error);
+  sl_html_page_end (out);
+  return good && !sl_interrupted () && sl_options_write_text ("--html", path, out, error);
 }

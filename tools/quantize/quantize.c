@@ -15,6 +15,7 @@
 #include "tools/interrupt.h"
 #include "models/convert.h"
 #include "tools/options.h"
+#include "tools/progress.h"
 #include "tools/quantize/making.h"
 #include "tools/quantize/page.h"
 #include "tools/quantize/pictures.h"
@@ -65,10 +66,11 @@ typedef gboolean (*Step) (Job *job, const void *tensor, guint pass, GError **err
 static gboolean
 for_each (Job *job, GPtrArray *sources, const char *what, Step step, guint pass, GError **error)
 {
-  const guint all = sources->len;
+  SlProgress progress;
   gboolean good = TRUE;
+  sl_progress_start (&progress, what, "pictures", sources->len);
   for (guint i = 0, done = 0; i < sources->len && good && !sl_interrupted (); done++) {
-    sl_making_show (what, done, all);
+    sl_progress_show (&progress, done);
     const void *tensor = sl_source_load (sources->pdata[i], job->pictures);
     if (tensor == NULL) {
       g_ptr_array_remove_index (sources, i);
@@ -77,7 +79,7 @@ for_each (Job *job, GPtrArray *sources, const char *what, Step step, guint pass,
     good = step (job, tensor, pass, error);
     i++;
   }
-  sl_making_show (what, all, all);
+  sl_progress_hide ();
   return good && !sl_interrupted ();
 }
 
@@ -317,18 +319,18 @@ run_quantize (int argc, char **argv)
       "Pictures like those that the model will see: a folder, a video, a camera or a URI", "SOURCE" },
     { "output", 'o', 0, G_OPTION_ARG_FILENAME, &options.output, "The file to write", "FILE" },
     { "evaluate", 'e', 0, G_OPTION_ARG_FILENAME, &options.evaluate, "Pictures to compare on (default: every fifth of those)", "SOURCE" },
-    { "pictures", 0, 0, G_OPTION_ARG_STRING, &options.pictures, "Most pictures to learn from, 1..100000 (default 100)", "N" },
+    { "pictures", 0, 0, G_OPTION_ARG_STRING, &options.pictures, "Most pictures for calibration, 1..100000 (default 100)", "N" },
     SL_MAKING_ENTRIES (&options.making),
-    { "equalize", 0, 0, G_OPTION_ARG_NONE, &options.equalize, "Make channels of layers alike first, where that helps", NULL },
-    { "weights-only", 0, 0, G_OPTION_ARG_NONE, &options.weights_only, "Weights of 8 bits, the rest float; needs no pictures", NULL },
-    { "float16", 0, 0, G_OPTION_ARG_NONE, &options.float16, "Weights of float16, the rest float; needs no pictures", NULL },
+    { "equalize", 0, 0, G_OPTION_ARG_NONE, &options.equalize, "First equalise the ranges of channels, if that helps", NULL },
+    { "weights-only", 0, 0, G_OPTION_ARG_NONE, &options.weights_only, "8-bit weights, the rest float; needs no pictures", NULL },
+    { "float16", 0, 0, G_OPTION_ARG_NONE, &options.float16, "float16 weights, the rest float; needs no pictures", NULL },
     { "html", 0, 0, G_OPTION_ARG_FILENAME, &options.html, "Write the report as a page, with pictures of both models' results", "FILE" },
     { "threads", 't', 0, G_OPTION_ARG_STRING, &options.model.settings.threads, "Threads to compute with, 1..64 or auto (default 1)", "N" },
     { "json", 'j', 0, G_OPTION_ARG_NONE, &options.json, "Print one JSON object", NULL },
     { NULL },
   };
-  int status = sl_options_parse ("quantize", "MODEL", "Makes a float model compute with 8 bits, and says what that costs.", NULL, argc,
-                                 argv, entries, more, &rest);
+  int status = sl_options_parse ("quantize", "MODEL", "Quantises a float model to 8 bits, and measures the loss.", NULL, argc, argv,
+                                 entries, more, &rest);
   if (status < 0) {
     status = SL_EXIT_USAGE;
     options.model.settings.model = g_strdup (rest[0]);
@@ -345,4 +347,4 @@ run_quantize (int argc, char **argv)
   return status;
 }
 
-const SlCommand sl_command_quantize = { "quantize", "make a float model compute with 8 bits", run_quantize };
+const SlCommand sl_command_quantize = { "quantize", "quantise a float model to 8 bits", run_quantize };

@@ -8,7 +8,7 @@
 #include "sightline/error.h"
 #include "tools/command.h"
 #include "tools/interrupt.h"
-#include "tools/predict/progress.h"
+#include "tools/progress.h"
 #include "tools/predict/decoder_client.h"
 
 /* Seconds that a source may be without progress. */
@@ -119,16 +119,17 @@ look (Recording *r, SlDecoderClient *source, const SlInput *input, GError **erro
 {
   SlProgress progress;
   GstSample *sample;
-  sl_progress_start (&progress);
+  guint64 looked_at = 0;
+  sl_progress_start (&progress, input->name, "frames", 0);
   while (!is_full (r) && !is_enough (r) && (sample = next_frame (r, source, error)) != NULL) {
     const GstClockTime at = GST_BUFFER_PTS (gst_sample_get_buffer (sample));
     if (is_due (r, sample))
       keep (r, sample);
-    if (sl_progress_due (&progress))
-      sl_progress_show (&progress, input->name, GST_CLOCK_TIME_IS_VALID (at) ? at : 0, sl_decoder_client_duration (source));
+    sl_progress_show_share (&progress, ++looked_at,
+                            sl_progress_share (GST_CLOCK_TIME_IS_VALID (at) ? at : 0, sl_decoder_client_duration (source)));
     gst_sample_unref (sample);
   }
-  sl_progress_hide (&progress);
+  sl_progress_hide ();
   if (is_enough (r))
     sl_complain ("quantize",
                  "%s: only its first %" G_GUINT64_FORMAT " frames are looked at: it has more than %d, or takes more than an hour",

@@ -6,9 +6,11 @@
 #include <glib/gstdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "core/base/printable.h"
 #include "pipelines/description/build.h"
+#include "sightline/error.h"
 #include "tools/run/log.h"
 
 #define VERSION 1
@@ -191,16 +193,50 @@ tell_trouble (SlKeep *keep)
   g_clear_pointer (&keep->trouble, g_free);
 }
 
+gboolean
+sl_keep_check (const char *folder, GError **error)
+{
+  g_autofree char *probe = g_build_filename (folder, ".state-XXXXXX", NULL);
+  const char *why = NULL;
+  if (g_mkdir (folder, 0700) != 0 && errno != EEXIST)
+    why = errno == ENOENT ? "the folder that it lies in is missing" : g_strerror (errno);
+  else if (!g_file_test (folder, G_FILE_TEST_IS_DIR))
+    why = "it is a file";
+  const int fd = why == NULL ? g_mkstemp (probe) : -1;
+  if (why == NULL && fd < 0)
+    why = g_strerror (errno);
+  if (fd >= 0) {
+    close (fd);
+    g_unlink (probe);
+  }
+  if (why != NULL)
+    g_set_error (error, SL_ERROR, SL_ERROR_OPEN,
+                 "state %s: %s; expected a folder that this user can write to: make it, or name another one, or counts do not go on",
+                 folder, why);
+  return why == NULL;
+}
+
+/* Names that differ have files that differ. */
+static char *
+file_of (const char *name)
+{
+  GString *file = g_string_new (name);
+  g_string_replace (file, "%", "%25", 0);
+  g_string_replace (file, "/", "%2F", 0);
+  g_string_append (file, ".state");
+  return g_string_free (file, FALSE);
+}
+
 void
 sl_keep_open (SlKeep *keep, const char *name, const char *folder)
 {
-  g_autofree char *file = g_strconcat (name, ".state", NULL);
+  g_autofree char *file = file_of (name);
   g_free (keep->name);
   keep->name = g_strdup (name);
   if (folder == NULL || keep->path != NULL)
     return;
   keep->folder = g_strdup (folder);
-  keep->path = g_build_filename (folder, g_strdelimit (file, "/", '_'), NULL);
+  keep->path = g_build_filename (folder, file, NULL);
   if (g_mkdir_with_parents (folder, 0700) != 0) {
     keep->trouble = g_strdup_printf ("%s: %s", folder, g_strerror (errno));
     tell_trouble (keep);

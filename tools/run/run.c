@@ -17,6 +17,7 @@
 #include "tools/run/http/choose.h"
 #include "tools/run/http/http.h"
 #include "tools/run/log.h"
+#include "tools/run/keep.h"
 #include "tools/run/memory.h"
 #include "tools/run/notify.h"
 #include "tools/run/settings.h"
@@ -214,6 +215,21 @@ load (Run *run, SlRunOptions *options, char **files)
   return good && sl_run_options_all_used ("run", options);
 }
 
+/* FALSE, having complained, where counts are to go on and cannot. */
+static gboolean
+check_state (Run *run)
+{
+  for (guint i = 0; i < run->workers->len; i++) {
+    const char *folder = sl_worker_state_folder (run->workers->pdata[i]);
+    g_autoptr (GError) error = NULL;
+    if (folder == NULL || sl_keep_check (folder, &error))
+      continue;
+    complain ("bad-state", error->message);
+    return FALSE;
+  }
+  return TRUE;
+}
+
 /* FALSE, having complained, when it is to be and cannot. */
 static gboolean
 open_http (Run *run, const SlHttpOptions *options)
@@ -278,7 +294,7 @@ run_files (SlRunOptions *options, const SlHttpOptions *http, char **files)
   g_unix_signal_add (SIGHUP, on_reload_signal, &run);
   g_unix_signal_add (SIGUSR1, on_dump_signal, &run);
   sl_signals_release ();
-  if (load (&run, options, files) && open_http (&run, http)) {
+  if (load (&run, options, files) && check_state (&run) && open_http (&run, http)) {
     run.stats = options->stats ? sl_stats_new (run.workers) : NULL;
     status = supervise (&run);
   }
@@ -306,13 +322,13 @@ run_run (int argc, char **argv)
     SL_RUN_OPTION_SET (options),
     { "json", 'j', 0, G_OPTION_ARG_NONE, &options.json, "Log JSON objects, one a line, to standard error", NULL },
     { "stats", 0, 0, G_OPTION_ARG_NONE, &options.stats,
-      "Show frames, drops, latency, processor and memory: a table on a terminal, lines elsewhere; and a summary at the end", NULL },
-    SL_HTTP_OPTIONS (http, "Show what the pipelines see and how they are to browsers, at http://ADDR:PORT/"),
+      "Show frames, drops, latency, processor and memory, as a table on a terminal, else as lines; and a summary at the end", NULL },
+    SL_HTTP_OPTIONS (http, "Serve a web page with the live pictures and the state of the pipelines, at http://ADDR:PORT/"),
     { "dot", 0, 0, G_OPTION_ARG_FILENAME, &options.dot, "Write the graph of each pipeline, when it runs and when it fails, to DIR", "DIR" },
     { "blackbox", 0, 0, G_OPTION_ARG_FILENAME, &options.black_box,
-      "Record models, and write what they were given last to FOLDER when a pipeline fails, on SIGUSR1, and after a crash", "FOLDER" },
+      "Record the inputs of models, and write the last ones to FOLDER when a pipeline fails, on SIGUSR1, and after a crash", "FOLDER" },
     { "state", 0, 0, G_OPTION_ARG_FILENAME, &options.state,
-      "Keep counts of zones and lines in FOLDER, so that they go on when the program starts again", "FOLDER" },
+      "Keep counts of zones and lines in FOLDER, so that they continue when the program starts again", "FOLDER" },
     { NULL },
   };
   int status = sl_options_parse (

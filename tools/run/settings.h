@@ -17,9 +17,9 @@ typedef struct
 } SlRunOptions;
 
 /** The GOptionEntry of --set. */
-#define SL_RUN_OPTION_SET(options)                                                                                                      \
-  {                                                                                                                                     \
-    "set", 's', 0, G_OPTION_ARG_STRING_ARRAY, &(options).set, "Value of a parameter of the descriptions; may be repeated", "NAME=VALUE" \
+#define SL_RUN_OPTION_SET(options)                                                                                                 \
+  {                                                                                                                                \
+    "set", 's', 0, G_OPTION_ARG_STRING_ARRAY, &(options).set, "Set a parameter of the descriptions; may be repeated", "NAME=VALUE" \
   }
 
 /** sl_run_options_check: fills parameters; FALSE, having complained, when a --set is malformed. */

@@ -16,8 +16,7 @@
 #include "core/base/printable.h"
 #include "pipelines/description/build.h"
 #include "pipelines/supervise/bus.h"
-#include "pipelines/supervise/cameras.h"
-#include "pipelines/supervise/interrupt.h"
+#include "pipelines/supervise/elements.h"
 #include "tools/run/boxes.h"
 #include "tools/run/job.h"
 #include "tools/run/keep.h"
@@ -452,11 +451,16 @@ sl_worker_free (SlWorker *worker)
   g_free (worker);
 }
 
+const char *
+sl_worker_state_folder (const SlWorker *worker)
+{
+  return worker->description->state != NULL ? worker->description->state : worker->options->state;
+}
+
 void
 sl_worker_start (SlWorker *worker)
 {
-  const char *folder = worker->description->state != NULL ? worker->description->state : worker->options->state;
-  sl_keep_open (worker->keep, worker->name, folder);
+  sl_keep_open (worker->keep, worker->name, sl_worker_state_folder (worker));
   begin (worker);
 }
 

@@ -62,6 +62,8 @@ typedef struct
 SlWorker *sl_worker_new (const char *path, GHashTable *parameters, const SlWorkerOptions *options, GError **error);
 /** sl_worker_free: only of a worker that is at rest. */
 void sl_worker_free (SlWorker *worker);
+/** sl_worker_state_folder: (nullable): where counts go on over the end of the program. */
+const char *sl_worker_state_folder (const SlWorker *worker);
 void sl_worker_start (SlWorker *worker);
 /** sl_worker_stop: for good: end of stream first, so that files are finished, NULL after at most a second. */
 void sl_worker_stop (SlWorker *worker);

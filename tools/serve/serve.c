@@ -67,26 +67,27 @@ parse (Options *o, int argc, char **argv, GStrv *models)
   const GOptionEntry entries[] = {
     { "location", 0, 0, G_OPTION_ARG_STRING, &o->location, "The broker and the prefix of all topics, such as mqtts://worker@broker/models",
       "URI" },
-    { "password-file", 0, 0, G_OPTION_ARG_FILENAME, &o->password_file, "File whose one line is the password", "FILE" },
+    { "password-file", 0, 0, G_OPTION_ARG_FILENAME, &o->password_file, "File with the password in one line", "FILE" },
     { "ca-file", 0, 0, G_OPTION_ARG_FILENAME, &o->ca_file,
       "PEM file of the authorities that sign the broker's certificate (default: the system's)", "FILE" },
     { "certificate", 0, 0, G_OPTION_ARG_FILENAME, &o->certificate, "PEM file of this worker's certificate", "FILE" },
     { "private-key", 0, 0, G_OPTION_ARG_FILENAME, &o->key, "PEM file of this worker's key", "FILE" },
-    { "name", 0, 0, G_OPTION_ARG_STRING, &o->name, "The worker's name, its own at the broker (default: the machine's name and a number)",
+    { "name", 0, 0, G_OPTION_ARG_STRING, &o->name, "The worker's name, unique at the broker (default: the machine's name and a number)",
       "NAME" },
     { "threads", 0, 0, G_OPTION_ARG_STRING, &o->model.settings.threads, "Threads that run a model, 1..64 or auto (default 1)", "N" },
     { "jobs", 0, 0, G_OPTION_ARG_STRING, &o->jobs_text, "Frames that are computed at the same time, 1..64 (default 1)", "N" },
-    { "queue", 0, 0, G_OPTION_ARG_STRING, &o->queue_text, "Frames that wait here before others get them, 1..1024 (default 32)", "N" },
+    { "queue", 0, 0, G_OPTION_ARG_STRING, &o->queue_text,
+      "Frames that may wait in this worker before others get them, 1..1024 (default 32)", "N" },
     { "batch", 0, 0, G_OPTION_ARG_STRING, &o->batch_text,
-      "Frames that wait and are computed in one run, 1..64, or auto: as many as are fastest, measured at the start (default 1)", "N" },
-    { "replace", 0, 0, G_OPTION_ARG_NONE, &o->replace, "Replace a contract that other workers left at the broker", NULL },
-    SL_HTTP_OPTIONS (o->http, "Show how the worker is to browsers, at http://ADDR:PORT/"),
+      "Waiting frames that are computed in one run, 1..64, or auto: the fastest number, measured at the start (default 1)", "N" },
+    { "replace", 0, 0, G_OPTION_ARG_NONE, &o->replace, "Replace the contract of another model at the broker", NULL },
+    SL_HTTP_OPTIONS (o->http, "Serve a web page with the state of the worker, at http://ADDR:PORT/"),
     { "json", 'j', 0, G_OPTION_ARG_NONE, &o->json, "Log JSON objects, one a line, to standard error", NULL },
     { NULL, 0, 0, G_OPTION_ARG_NONE, NULL, NULL, NULL },
   };
   g_autofree GOptionEntry *more = sl_model_options_entries (&o->model, SL_SETTINGS_CONTRACT | SL_SETTINGS_LIMITS);
   const int status = sl_options_parse (
-    "serve", "MODEL...", "Run models for cameras on other machines, which ask through an MQTT broker (slremote)",
+    "serve", "MODEL...", "Runs models for cameras on other machines, which send tensors through an MQTT broker (slremote).",
     "MODEL is a file, or NAME=FILE; cameras ask for NAME, or for the file's name without its extension. SIGTERM ends it when all that was "
     "taken is answered.",
     argc, argv, entries, more, models);

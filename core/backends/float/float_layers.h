@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Float layers on kernels of our own (internal to core): convolutions, fully connected layers, additions, products, softmax, products of
- * matrices, and layers of cells that remember. */
+/* Float layers on Sightline's kernels (internal to core): convolutions, fully connected layers, additions, products, softmax, matrix
+ * products, and recurrent layers. */
 #ifndef SL_CORE_BACKENDS_FLOAT_FLOAT_LAYERS_H
 #define SL_CORE_BACKENDS_FLOAT_FLOAT_LAYERS_H
 

@@ -16,11 +16,12 @@
 #define SL_FLOAT_TILE 16
 
 /**
- * SlFloatWeights: in what form the weights of a panel are kept
+ * SlFloatWeights: storage format of the weights of a panel
  * @SL_FLOAT_SINGLE: floats
  * @SL_FLOAT_HALF: binary16, @SL_FLOAT_BFLOAT: bfloat16, each in the order of floats and widened in registers
- * @SL_FLOAT_BYTES: whole numbers of 8 bits, times a step of their channel, in the order of floats and widened in registers
- * @SL_FLOAT_PAIRS: bfloat16, of each channel two activations' behind each other; an odd depth's last has a 0 beside it
+ * @SL_FLOAT_BYTES: 8-bit integers times a step for each channel, in the order of floats and widened in registers
+ * @SL_FLOAT_PAIRS: bfloat16, the weights of two activations next to each other for each channel; with an odd depth the last one is followed
+ *   by 0
  */
 typedef enum
 {
@@ -49,9 +50,9 @@ typedef struct
 
 /**
  * SlFloatGemm:
- * @bias, (of SL_FLOAT_BYTES) @steps: by channel, to whole registers behind the last
+ * @bias, (of SL_FLOAT_BYTES) @steps: by channel, padded to whole registers
  * @lo, @hi: limits of the output
- * @reach: (arithmetic of binary16) a power of two that times the largest weight is no more than SL_FLOAT_HALVES_REACH
+ * @reach: (arithmetic of binary16) a power of two; its product with the largest weight is at most SL_FLOAT_HALVES_REACH
  */
 typedef struct
 {
@@ -83,9 +84,9 @@ typedef struct
 } SlFloatDepthwise;
 
 /**
- * SlFloatSparse: weights most of which are zero
- * @starts: by output channel, and one more: where in @places and @values those of the channel begin
- * @places: which activation of a row each of the others is multiplied with, ascending; @values: by what
+ * SlFloatSparse: sparse weights
+ * @starts: by output channel, and one more: index in @places and @values of the channel's first weight
+ * @places: index of the activation that each nonzero weight multiplies, ascending; @values: the nonzero weights
  * @bias: by channel; @lo, @hi: limits of the output
  */
 typedef struct
@@ -130,8 +131,8 @@ typedef void (*SlFloatPairsFunc) (const SlFloatGemm *gemm, gint32 first, gint32 
  * @tile_in: a tile's sums and differences, by channel: sixteen pixels, @apart floats from one to the next, to whole registers. Reads up to a
  *   register past a pixel.
  * @tile_out: two by two output pixels of the sixteen products at @sums, with bias, within limits; (nullable) those of @out that are not wanted
- * @add, @multiply: element by element; read up to a register past the last
- * @activate: an activation that is no limit, in place or not
+ * @add, @multiply: elementwise; read up to a register past the last element
+ * @activate: an activation other than a clamp, in place or not
  * @softmax: of each of @rows rows of @n values, times @beta before, in place or not
  * @leaky: values below 0 times @slope, in place or not
  * @prelu: values below 0 times their slope, of which there are @period, whole registers of them, over and over; in place or not

@@ -376,7 +376,7 @@ are_bytes (const SlFloatLayer *layer, const SlTensor *weights)
   return TRUE;
 }
 
-/* In what form a tile reads @weights, and the loops for that. Weights that have no finite number of 16 bits stay floats. What is half or a quarter
+/* In what form a tile reads @weights, and the loops for that. Weights out of the range of 16 bits stay floats. What is half or a quarter
  * as large without a loss is so where rows are few, so that it takes no longer, or where 16 bits are asked for. */
 static void
 choose_weights (SlFloatLayer *layer, const SlTensor *weights)

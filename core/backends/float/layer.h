@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What layer.c and pack.c make of a node, and run.c runs. */
+/* A node as layer.c and pack.c prepare it for run.c. */
 #ifndef SL_CORE_BACKENDS_FLOAT_LAYER_H
 #define SL_CORE_BACKENDS_FLOAT_LAYER_H
 
@@ -9,15 +9,16 @@
 /** Most runs of activations of a row, and most pixels under a strip of a depthwise window. */
 #define SL_FLOAT_MAX_RUNS 256
 #define SL_FLOAT_MAX_COLUMNS 2048
-/** Windows of no more activations are copied where they cross a border: runs of a few channels take longer to find than to multiply. */
+/** Windows of at most so many activations are copied if they cross a border: runs of a few channels take longer to locate than to multiply.
+ * */
 #define SL_FLOAT_MAX_COPIED 512
 
 /**
  * SlFloatMode:
  * @SL_FLOAT_DIRECT: rows of the multiplication are consecutive rows of the input
- * @SL_FLOAT_SPARSE: the same with weights most of which are zero
+ * @SL_FLOAT_SPARSE: the same with sparse weights
  * @SL_FLOAT_WINDOW: pointers name the runs of activations of each row
- * @SL_FLOAT_WINOGRAD: windows of three by three by way of tiles: winograd.c
+ * @SL_FLOAT_WINOGRAD: 3x3 windows by Winograd tiles: winograd.c
  * @SL_FLOAT_TRANSPOSED: transposed convolutions: transposed.c
  * @SL_FLOAT_DEPTHWISE: the depthwise functions of SlFloatIsa
  * @SL_FLOAT_ADD, @SL_FLOAT_MULTIPLY, @SL_FLOAT_ACTIVATE, @SL_FLOAT_PRELU: element by element
@@ -39,7 +40,7 @@ typedef enum
 } SlFloatMode;
 
 /**
- * SlFloatTransposed: which pixels of the output of a transposed convolution a part of it makes
+ * SlFloatTransposed: the output pixels that one part of a transposed convolution computes
  * @stride_h, @stride_w: output pixels that each place of the window makes in all parts together
  * @first_y, @first_x: of these, where the part's begin
  * @skip_h, @skip_w: of the first place's, how many are no output
@@ -69,7 +70,7 @@ typedef struct
  * @zeros: as many as a run, for what is outside of the picture; (winograd) and as a bias
  * @elements: (element by element, row by row) of the output; @piece: of them in a work item
  * @beta: (softmax) what values are multiplied by
- * @slopes: (prelu) those of the channels over and over, @period of them, whole registers and whole pixels
+ * @slopes: (prelu) the slopes of the channels, repeated to @period values: whole registers and whole pixels
  * @cost_us: about how long it takes one thread
  */
 struct _SlFloatLayer
@@ -116,7 +117,7 @@ gdouble sl_float_density (const SlTensor *weights);
 void sl_float_activate_rows (const SlFloatLayer *layer, gfloat *rows, gint32 n);
 /** sl_float_winograd_fits: whether tiles can stand for the windows of @layer, whose geometry is set. */
 gboolean sl_float_winograd_fits (const SlFloatLayer *layer);
-/** sl_float_winograd_work: multiply-adds with those of empty lanes, and what takes as long. */
+/** sl_float_winograd_work: multiply-adds including unused lanes, plus other work in the same unit. */
 gdouble sl_float_winograd_work (const SlFloatLayer *layer, const SlFloatIsa *isa);
 /** sl_float_winograd_weights: (transfer full): the sixteen matrices of @weights behind each other, a row for each output channel. */
 gfloat *sl_float_winograd_weights (const SlFloatLayer *layer, const gfloat *weights);
@@ -148,7 +149,8 @@ gssize sl_float_transposed_offset (const SlFloatLayer *part, gint32 place);
 gboolean sl_float_transposed_inside (const SlFloatLayer *part, gint32 place, gint32 rows);
 /** sl_float_transposed_copy: what is output of the products at @from of @rows places from @place on, to row @line of the output. */
 void sl_float_transposed_copy (const SlFloatPiece *piece, const gfloat *from, gint32 place, gint32 rows, gfloat *line);
-/** sl_float_step: that of which all @values are whole multiples, -128 to 127 times, as those are that a file keeps in 8 bits; 0 = there is none. */
+/** sl_float_step: the step if all @values are integer multiples of it, from -128 to 127 times, like weights that a file stores in 8 bits; 0
+ *  = there is none. */
 gfloat sl_float_step (const gfloat *values, gsize n);
 /** sl_float_pack: weights and bias of a layer whose mode and geometry are set. */
 void sl_float_pack (SlFloatLayer *layer, const SlGraph *graph, const SlNode *node, SlArena *arena);

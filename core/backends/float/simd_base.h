@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Registers of four floats, which compilers make of what every processor of the architecture has: SSE2, NEON, or scalars. */
+/* Registers of four floats by the compiler's vector extension, for the architecture's baseline: SSE2, NEON, or scalars. */
 #ifndef SL_CORE_BACKENDS_FLOAT_SIMD_BASE_H
 #define SL_CORE_BACKENDS_FLOAT_SIMD_BASE_H
 
@@ -152,7 +152,7 @@ times_power (Vec values, Vec power)
   return values;
 }
 
-/* The larger of each pair. Where one is NaN, x86 takes the second: what may be NaN stands there. */
+/* The larger of each pair. If one is NaN, x86 takes the second operand, so that one may be NaN. */
 static inline Vec
 larger (Vec a, Vec b)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Tiles of four by four pixels on their way to the products that stand for windows of three by three, and back: see winograd.c. */
+/* Winograd's input and output transforms of 4x4 tiles for 3x3 windows: see winograd.c. */
 #include "core/backends/float/simd.h"
 
 /* One dimension of four values: a - c, b + c, c - b, b - d. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * 8-bit layers at the speed of the processor's dot product instructions (internal to core): convolutions, depthwise
- * convolutions, fully connected layers and additions of uint8 or int8 tensors, with the bits that XNNPACK gives.
+ * 8-bit layers on the processor's dot product instructions (internal to core): convolutions, depthwise convolutions, fully connected layers
+ * and additions of uint8 or int8 tensors, with XNNPACK's results bit by bit.
  * A layer is packed once at load; running it allocates nothing.
  */
 #ifndef SL_CORE_BACKENDS_INT8_INT8_H

@@ -6,8 +6,8 @@
  * A layer computes q = clamp (round (float (sum) * scale) + zero point), a quantised value; sum = bias + sum of u(a) * w, where w is the
  * weight less its zero point and u(a) the activation brought to the instruction set's signedness by an exclusive
  * or with @flip; packing folds what that and the input's zero point add into the bias. w may need nine bits while the
- * fast instructions take eight: packing stores w limited to eight bits, and what is left over as further steps
- * (GEMM) or passes (depthwise) over the same activations. In trained models one or two weights a layer need them.
+ * fast instructions take eight: packing stores w clamped to eight bits, and the remainder as additional steps (GEMM) or passes (depthwise)
+ * over the same activations. In trained models one or two weights of a layer need them.
  */
 #ifndef SL_CORE_BACKENDS_INT8_ISA_H
 #define SL_CORE_BACKENDS_INT8_ISA_H
@@ -76,7 +76,7 @@ typedef struct
 } SlInt8Depthwise;
 
 /**
- * SlInt8Sparse: weights most of which are zero, by fours: those of an output channel for four activations of a row that follow each other
+ * SlInt8Sparse: sparse weights in blocks of four: the weights of an output channel for four consecutive activations of a row
  * @starts: by output channel, and one more: where in @places and @weights those of the channel begin
  * @places: which four activations each of the fours with weights in it is multiplied with, ascending; @weights: by what, four each
  * @bias, @scale: by channel

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What the loops that are written once for all instruction sets are written in: registers of LANES sums of 32 bits, and
- * tiles of at most MAX_ROWS rows. Each library that is built from them has its own ending on these names.
+ * The register operations of the loops that are written once for all instruction sets: registers of LANES 32-bit sums, and tiles of at most
+ * MAX_ROWS rows. Each library that is built from them has its own ending on these names.
  */
 #ifndef SL_CORE_BACKENDS_INT8_SIMD_H
 #define SL_CORE_BACKENDS_INT8_SIMD_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The registers that the loops are written in, for Arm: with its dot products of signed bytes, and without. */
+/* The register operations of the loops for Arm, with and without its dot products of signed bytes. */
 #ifndef SL_CORE_BACKENDS_INT8_SIMD_NEON_H
 #define SL_CORE_BACKENDS_INT8_SIMD_NEON_H
 

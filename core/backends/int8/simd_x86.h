@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The registers that the x86 loops are written in. They are compiled once for each instruction set: AVX-512 with VNNI,
+ * The register operations of the x86 loops. The loops are compiled once for each instruction set: AVX-512 with VNNI,
  * 256-bit VNNI in the encoding of AVX-VNNI, the same in that of AVX-512, AVX2, and SSE4.1. The last two have no byte product that
  * cannot overflow, so there weights and activations are int16.
  */

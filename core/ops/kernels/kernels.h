@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Plain kernels (internal to core): exact, used where no other backend takes a node, for constant folding, and as the
- * reference that other backends are tested against. Types are float32, int8 and uint8; 8-bit values are widened to int32,
+ * Plain kernels (internal to core): exact; used for nodes that no other backend supports, for constant folding, and as the reference for
+ * tests of other backends. Types are float32, int8 and uint8; 8-bit values are widened to int32,
  * computed on, and brought back by one multiplication in single precision, rounded half to even.
  */
 #ifndef SL_CORE_OPS_KERNELS_KERNELS_H
@@ -65,7 +65,8 @@ sl_dot_floats (const gfloat *x, const gfloat *w, gint32 n)
   return sum;
 }
 
-/** sl_requantize: @value (already in units of the output's scale) to a quantised value, half to even, clamped. NaN gives the lowest. */
+/** sl_requantize: @value (already in units of the output's scale) to a quantised value, half to even, clamped. NaN gives the lowest value.
+ *  */
 static inline gint32
 sl_requantize (gfloat value, gint32 zero_point, const SlClamp *clamp)
 {

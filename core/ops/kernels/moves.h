@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Moves (internal to core): what TRANSPOSE, SLICE, SPLIT, PACK, PAD and their like have in common. Each such
- * operator describes, when a session is made, which elements of which input go where, as boxes with strides on both
- * sides; one kernel carries the boxes out.
+ * Moves (internal to core): the common part of TRANSPOSE, SLICE, SPLIT, PACK, PAD and similar operators. When a session is made, each such
+ * operator describes which elements of its inputs go where, as boxes with strides on both sides; one kernel copies the boxes.
  */
 #ifndef SL_CORE_OPS_KERNELS_MOVES_H
 #define SL_CORE_OPS_KERNELS_MOVES_H

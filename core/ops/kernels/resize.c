@@ -4,7 +4,7 @@
  * when the session is made. 8-bit weights have 11 fractional bits and the sum is rounded once, half up, which is
  * XNNPACK's arithmetic; positions are computed in single precision like its own. A row of the source is blended
  * across once, into 32-bit sums, and then down for all rows of the output that lie between it and the next. Where only
- * the largest channel of each pixel is asked for, tiles of the output are searched in what they lie between.
+ * the largest channel of each pixel is asked for, tiles of the output are searched between their corner values.
  */
 #include <string.h>
 

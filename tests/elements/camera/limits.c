@@ -89,7 +89,7 @@ grow_picture (GBytes *picture, guint side)
   return g_bytes_new_take (bytes, n);
 }
 
-/* Nobody looked at the picture before the decoder: the memory for 1.5 GB of frame is not given. */
+/* No check saw the picture before the decoder: the memory for 1.5 GB of frame is not given. */
 static void
 test_frames (void)
 {

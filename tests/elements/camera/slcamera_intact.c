@@ -23,6 +23,8 @@ typedef struct
 static const Stream streams[] = {
   { "h264/tcp", "openh264enc", "--payload h264 --gop 40", "protocols=tcp", 40, FALSE },
   { "h264/udp", "openh264enc", "--payload h264 --gop 40", "protocols=udp", 50, FALSE },
+  { "h264-refresh/tcp", "x264enc", "--payload h264-refresh --gop 40", "protocols=tcp", 50, FALSE },
+  { "h264-refresh/loss", "x264enc", "--payload h264-refresh --gop 20 --loss 3", "protocols=udp latency=50", 50, TRUE },
   { "h265/tcp", "x265enc", "--payload h265 --gop 40", "protocols=tcp", 50, FALSE },
   { "h265/udp", "x265enc", "--payload h265 --gop 40", "protocols=udp", 50, FALSE },
   { "h265-open/tcp", "x265enc", "--payload h265-open --gop 40", "protocols=tcp", 50, FALSE },

@@ -87,7 +87,7 @@ is_full (const SlConnections *connections)
   return connections->all.length >= 2 * SL_CONNECTIONS_MOST;
 }
 
-/* libsoup has let go of it. */
+/* libsoup has released it. */
 static void
 on_gone (gpointer data, GObject *remote)
 {

@@ -16,17 +16,12 @@ typedef struct
 } SlHttpOptions;
 
 /** The GOptionEntries of --http, whose help is @what, and what belongs to it. */
-#define SL_HTTP_OPTIONS(options, what)                                                                                              \
-  { "http", 0, 0, G_OPTION_ARG_STRING, &(options).listen, what, "ADDR:PORT" }, { "http-password-file",                              \
-                                                                                 0,                                                 \
-                                                                                 0,                                                 \
-                                                                                 G_OPTION_ARG_FILENAME,                             \
-                                                                                 &(options).password_file,                          \
-                                                                                 "The password that clients must know, in a file",  \
-                                                                                 "FILE" },                                          \
-    { "http-certificate", 0, 0, G_OPTION_ARG_FILENAME, &(options).certificate, "Serve HTTPS with this certificate (PEM)", "FILE" }, \
-  {                                                                                                                                 \
-    "http-key", 0, 0, G_OPTION_ARG_FILENAME, &(options).private_key, "The certificate's private key (PEM)", "FILE"                  \
+#define SL_HTTP_OPTIONS(options, what)                                                                                                \
+  { "http", 0, 0, G_OPTION_ARG_STRING, &(options).listen, what, "ADDR:PORT" },                                                        \
+    { "http-password-file", 0, 0, G_OPTION_ARG_FILENAME, &(options).password_file, "File with the password of all clients", "FILE" }, \
+    { "http-certificate", 0, 0, G_OPTION_ARG_FILENAME, &(options).certificate, "Serve HTTPS with this certificate (PEM)", "FILE" },   \
+  {                                                                                                                                   \
+    "http-key", 0, 0, G_OPTION_ARG_FILENAME, &(options).private_key, "The certificate's private key (PEM)", "FILE"                    \
   }
 
 void sl_http_options_clear (SlHttpOptions *options);

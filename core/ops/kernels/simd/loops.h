@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Inner loops worth more than the instruction set every processor has (internal to core): one source compiled once for
- * each set, and a table of functions chosen when first asked for. All of them compute in integers, or in floats in one
+ * Inner loops that gain by more than the baseline instruction set (internal to core): one source compiled for each set, and a table of
+ * functions chosen at the first use. All of them compute in integers, or in floats in one
  * order and without contraction, so every set gives the same bytes.
  */
 #ifndef SL_CORE_OPS_KERNELS_SIMD_LOOPS_H
@@ -14,7 +14,7 @@
 /** Pixels and most rows that SlSimdLoops' @search takes at a time. */
 #define SL_SEARCHED 32
 #define SL_SEARCH_ROWS 8
-/** What @search reads over, in bytes of a row and in weights. */
+/** How far @search reads past the end, in bytes of a row and in weights. */
 #define SL_SEARCH_OVER 16
 
 /** SlSearchRun: pixels from @x on lie between two pixels of a row, @left and @right bytes from its start. */

@@ -1,5 +1,22 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "pipelines/supervise/interrupt.h"
+/* States of cameras are those of slcamera's property "state". */
+#include "pipelines/supervise/elements.h"
+
+#include "pipelines/description/build.h"
+
+gboolean
+sl_camera_is_away (GstElement *pipeline)
+{
+  static const char *const away[] = { "connecting", "stalled", "reconnecting", NULL };
+  g_autoptr (GPtrArray) cameras = sl_find_elements (pipeline, "slcamera");
+  for (guint i = 0; i < cameras->len; i++) {
+    g_autofree char *state = NULL;
+    g_object_get (g_ptr_array_index (cameras, i), "state", &state, NULL);
+    if (state != NULL && g_strv_contains (away, state))
+      return TRUE;
+  }
+  return FALSE;
+}
 
 static void
 interrupt (const GValue *item, gpointer data)

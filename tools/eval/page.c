@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "tools/eval/page.h"
+
+#include <glib/gstdio.h>
+#include <math.h>
+
+#include "core/base/printable.h"
+#include "tools/eval/matrix_view.h"
+#include "tools/eval/page_classes.h"
+#include "tools/eval/thumbnail.h"
+#include "tools/eval/verdicts.h"
+#include "tools/evaluate/curve.h"
+#include "tools/html_chart.h"
+#include "tools/html_page.h"
+#include "tools/interrupt.h"
+#include "tools/progress.h"
+#include "tools/quantize/drawn.h"
+
+/* Curves of single classes beside that of all: more would hide it. */
+#define MOST_CURVES 20
+
+static const char *const units[] = { "pictures", "objects", "pixels" };
+
+/* What a point of a curve has: x and y by @which: 0 precision over recall, 1 F1 over confidence. */
+static void
+append_curve (GString *page, const SlChart *chart, const GArray *curve, gboolean f1, SlChartLine line, const char *name)
+{
+  g_autoptr (GArray) points = g_array_new (FALSE, FALSE, sizeof (SlChartPoint));
+  for (guint i = 0; i < curve->len; i++) {
+    const SlCurvePoint *from = &g_array_index (curve, SlCurvePoint, i);
+    const SlChartPoint point = f1 ? (SlChartPoint){ from->confidence, from->f1 } : (SlChartPoint){ from->recall, from->precision };
+    g_array_append_val (points, point);
+  }
+  sl_chart_line (page, chart, (const SlChartPoint *) (void *) points->data, points->len, line, name);
+}
+
+/** The curve of all answers and those of classes. */
+typedef struct
+{
+  GArray *all;
+  GPtrArray *curves, *names; /* (element-type GArray), (element-type utf8) */
+} Curves;
+
+static void
+curves_clear (Curves *curves)
+{
+  g_array_unref (curves->all);
+  g_ptr_array_unref (curves->curves);
+  g_ptr_array_unref (curves->names);
+}
+
+static void
+add_class_curve (Curves *curves, const SlEvaluatedModel *contender, const GArray *answers, gint32 label, guint truths)
+{
+  g_autoptr (GArray) own = g_array_new (FALSE, FALSE, sizeof (SlAnswer));
+  for (guint i = 0; i < answers->len; i++)
+    if (g_array_index (answers, SlAnswer, i).label == label)
+      g_array_append_vals (own, &g_array_index (answers, SlAnswer, i), 1);
+  g_ptr_array_add (curves->curves, sl_curve_new (own, truths));
+  g_ptr_array_add (curves->names, sl_evaluated_model_label (contender, label));
+}
+
+static Curves
+curves_new (const SlEvaluatedModel *contender, SlMeasure measure, const GArray *answers)
+{
+  Curves curves = { NULL, g_ptr_array_new_with_free_func ((GDestroyNotify) g_array_unref), g_ptr_array_new_with_free_func (g_free) };
+  if (sl_evaluated_model_kind (contender) == SL_TRUTH_CLASSES) {
+    curves.all = sl_curve_new (answers, sl_evaluated_model_seen (contender)->len);
+    return curves;
+  }
+  SlObjectFigures mean;
+  g_autoptr (GArray) classes = sl_object_score_figures (sl_evaluated_model_objects (contender, measure), &mean);
+  curves.all = sl_curve_new (answers, mean.truths);
+  for (guint i = 0; i < classes->len && classes->len > 1 && classes->len <= MOST_CURVES; i++) {
+    const SlObjectFigures *one = &g_array_index (classes, SlObjectFigures, i);
+    if (one->truths > 0)
+      add_class_curve (&curves, contender, answers, one->label, one->truths);
+  }
+  return curves;
+}
+
+static void
+append_curves (GString *page, const Curves *curves, gboolean f1)
+{
+  const SlChart chart = f1 ? (SlChart){ "F1 over confidence", "confidence", "F1", 0, 1, 1 }
+                           : (SlChart){ "Precision over recall", "recall", "precision", 0, 1, 1 };
+  const SlCurvePoint *best = sl_curve_best (curves->all);
+  sl_chart_begin (page, &chart);
+  for (guint i = 0; i < curves->curves->len; i++)
+    append_curve (page, &chart, curves->curves->pdata[i], f1, SL_CHART_FAINT, curves->names->pdata[i]);
+  append_curve (page, &chart, curves->all, f1, SL_CHART_MAIN, "all");
+  if (best != NULL) {
+    g_autofree char *text = f1 ? g_strdup_printf ("F1 %.3f at %.3f", best->f1, best->confidence) : g_strdup_printf ("F1 %.3f", best->f1);
+    sl_chart_dot (page, &chart, f1 ? best->confidence : best->recall, f1 ? best->f1 : best->precision, text);
+  }
+  sl_chart_end (page);
+}
+
+static void
+append_calibration (GString *page, const GArray *answers)
+{
+  SlCalibrationBin bins[SL_CALIBRATION_BINS];
+  gdouble error;
+  const SlChartPoint ends[] = { { 0, 0 }, { 1, 1 } };
+  if (!sl_calibration (answers, bins, &error))
+    return;
+  g_autofree char *title = g_strdup_printf ("Calibration: expected error %.4f", error);
+  const SlChart chart = { title, "confidence", "share that is right", 0, 1, 1 };
+  sl_chart_begin (page, &chart);
+  for (guint i = 0; i < SL_CALIBRATION_BINS; i++) {
+    g_autofree char *name = g_strdup_printf ("%u answers, mean confidence %.4f, %.4f right", bins[i].n, bins[i].confidence, bins[i].right);
+    if (bins[i].n > 0)
+      sl_chart_bar (page, &chart, (gdouble) i / SL_CALIBRATION_BINS, (gdouble) (i + 1) / SL_CALIBRATION_BINS, bins[i].right, name);
+  }
+  sl_chart_line (page, &chart, ends, G_N_ELEMENTS (ends), SL_CHART_GUIDE, "as right as confident");
+  sl_chart_end (page);
+}
+
+static void
+append_charts (GString *page, const SlEvaluatedModel *contender, SlMeasure measure)
+{
+  g_autoptr (GArray) answers = sl_evaluated_model_answers (contender, measure);
+  if (answers->len == 0) {
+    sl_html_append (page, "p", "The model found nothing: there are no curves.");
+    return;
+  }
+  Curves curves = curves_new (contender, measure, answers);
+  g_string_append (page, "<div class=\"charts\">\n");
+  append_curves (page, &curves, FALSE);
+  append_curves (page, &curves, TRUE);
+  append_calibration (page, answers);
+  g_string_append (page, "</div>\n");
+  curves_clear (&curves);
+}
+
+static char *
+name_of_class (gconstpointer data, gint32 label)
+{
+  return sl_evaluated_model_label (data, label);
+}
+
+static void
+append_matrix (GString *page, const SlEvaluatedModel *contender, gdouble confidence)
+{
+  const SlTruthKind kind = sl_evaluated_model_kind (contender);
+  const gdouble from = isnan (confidence) ? INFINITY : confidence;
+  g_autoptr (GArray) matrix = sl_evaluated_model_matrix (contender, from);
+  g_autofree char *where =
+    kind == SL_TRUTH_OBJECTS && !isnan (confidence) ? g_strdup_printf (", from a confidence of %.4f on", confidence) : g_strdup ("");
+  g_autofree char *text = g_strdup_printf ("Rows are true classes, columns are predicted ones, numbers are %s%s.", units[kind], where);
+  sl_html_append (page, "h3", "Confusion matrix");
+  if (matrix->len == 0) {
+    sl_html_append (page, "p", "It is empty: nothing was labelled and nothing found.");
+    return;
+  }
+  sl_html_append (page, "p", text);
+  g_string_append (page, "<div class=\"scroll\">\n");
+  sl_matrix_view_append (page, matrix, name_of_class, contender);
+  g_string_append (page, "</div>\n");
+}
+
+static void
+append_picture (GString *page, const SlEvaluatedModel *contender, const SlModelSettings *settings, const char *threshold,
+                const SlInput *input, const SlVerdict *verdict, const char *folder)
+{
+  g_autoptr (GError) error = NULL;
+  g_autofree char *text = sl_verdict_text (contender, verdict), *base = g_path_get_basename (input->name);
+  g_autofree char *file = input->uri != NULL ? g_filename_from_uri (input->uri, NULL, &error) : NULL;
+  g_autofree char *image =
+    file != NULL ? sl_drawn_new_from (sl_evaluated_model_path (contender), settings, threshold, file, folder, &error) : NULL;
+  g_autofree char *small = image != NULL ? sl_thumbnail_new (image) : NULL;
+  g_string_append (page, "<figure>");
+  if (small != NULL)
+    g_string_append_printf (page, "<img alt=\"\" src=\"data:image/jpeg;base64,%s\">", small);
+  g_string_append (page, "<figcaption>");
+  sl_html_append_text (page, base);
+  g_string_append (page, "<br>");
+  sl_html_append_text (page, text);
+  if (image == NULL && error != NULL) {
+    g_string_append (page, "<br>");
+    sl_html_append_text (page, error->message);
+  }
+  g_string_append (page, "</figcaption></figure>\n");
+}
+
+static void
+append_worst (GString *page, const SlEvalReport *report, const SlEvaluatedModel *contender, const SlModelSettings *settings,
+              const GArray *verdicts, gdouble confidence, const char *folder)
+{
+  const guint n = MIN (report->worst > 0 ? report->worst : SL_EVAL_PAGE_WORST, SL_EVAL_PAGE_MOST_WORST);
+  g_autoptr (GArray) worst = sl_verdicts_worst (verdicts, n);
+  char text[G_ASCII_DTOSTR_BUF_SIZE];
+  const char *threshold = isnan (confidence) ? NULL : g_ascii_dtostr (text, sizeof text, CLAMP (confidence, 0, 1));
+  SlProgress progress;
+  sl_html_append (page, "h3", "Worst pictures");
+  if (worst->len == 0)
+    sl_html_append (page, "p", "None: all of each picture is right.");
+  g_string_append (page, "<div class=\"sheet\">\n");
+  sl_progress_start (&progress, "drawing", "pictures", worst->len);
+  for (guint i = 0; i < worst->len && !sl_interrupted (); i++) {
+    const SlVerdict *verdict = &g_array_index (worst, SlVerdict, i);
+    const SlSample *sample = &g_array_index (report->dataset->samples, SlSample, verdict->seen.sample);
+    append_picture (page, contender, settings, threshold, sample->input, verdict, folder);
+    sl_progress_show (&progress, i + 1);
+  }
+  sl_progress_hide ();
+  g_string_append (page, "</div>\n");
+}
+
+static void
+append_model (GString *page, const SlEvalReport *report, const SlEvaluatedModel *contender, const SlModelSettings *settings,
+              const char *folder)
+{
+  const SlTruthKind kind = sl_evaluated_model_kind (contender);
+  gdouble confidence;
+  g_autoptr (GArray) verdicts = sl_verdicts_new (contender, SL_MEASURE_BOXES, &confidence);
+  sl_html_append (page, "h2", sl_evaluated_model_path (contender));
+  for (SlMeasure measure = SL_MEASURE_BOXES; measure < SL_MEASURES && kind == SL_TRUTH_OBJECTS; measure++) {
+    g_autofree char *heading = g_strdup_printf ("By %s", sl_measure_name (measure));
+    if (sl_evaluated_model_objects (contender, measure) == NULL)
+      continue;
+    sl_html_append (page, "h3", heading);
+    append_charts (page, contender, measure);
+    sl_page_classes_append (page, contender, measure);
+  }
+  if (kind == SL_TRUTH_CLASSES)
+    append_charts (page, contender, SL_MEASURE_BOXES);
+  append_matrix (page, contender, confidence);
+  if (kind != SL_TRUTH_OBJECTS) {
+    sl_html_append (page, "h3", "Classes");
+    sl_page_classes_append (page, contender, SL_MEASURE_BOXES);
+  }
+  append_worst (page, report, contender, settings, verdicts, confidence, folder);
+}
+
+gboolean
+sl_eval_page_write (const SlEvalReport *report, const SlModelSettings *settings, const char *path, GError **error)
+{
+  g_autofree char *folder = g_dir_make_tmp ("sightline-XXXXXX", error);
+  g_autoptr (GString) page = sl_html_page_new ("sightline eval", 90);
+  if (folder == NULL)
+    return FALSE;
+  sl_html_append (page, "h1", report->path);
+  sl_page_summary_append (page, report);
+  for (guint i = 0; i < report->contenders->len && !sl_interrupted (); i++)
+    append_model (page, report, report->contenders->pdata[i], settings, folder);
+  sl_html_page_end (page);
+  g_rmdir (folder);
+  return !sl_interrupted () && sl_options_write_text ("--html", path, page, error);
+}
