@@ -96,7 +96,7 @@ append_image (GString *json, const SlImageContract *image)
   append_text (json, "colour", sl_colour_name (image->colour));
   append_text (json, "fit", sl_fit_name (image->fit));
   if (image->crop_share != 1)
-    append_number (json, "crop-share", image->crop_share);
+    sl_json_append_number (json, "crop-share", image->crop_share, ALL_DIGITS);
   append_integer (json, "pad-value", image->pad_value);
   append_flag (json, "range-known", image->range_known);
   append_numbers (json, "mean", image->mean, n);
