@@ -165,12 +165,11 @@ test_crop_share (void)
   g_autoptr (SlPredictor) predictor = g_object_new (SL_TYPE_PREDICTOR, "model", path, "threshold", 0.1, NULL);
   g_autoptr (SlFrame) frame = plain_frame (200, 100, 0, 51, 204);
   g_autoptr (SlPredictions) p = predict (predictor, frame);
-  gdouble x, y, w, h;
-  sl_predictions_get_object_box (p, 0, &x, &y, &w, &h);
-  g_assert_cmpfloat_with_epsilon (x, 75, 1e-3);
-  g_assert_cmpfloat_with_epsilon (y, 37.5, 1e-3);
-  g_assert_cmpfloat_with_epsilon (w, 25, 1e-3);
-  g_assert_cmpfloat_with_epsilon (h, 25, 1e-3);
+  const SlBox *box = sl_object_get_box (sl_predictions_get_object (p, 0));
+  g_assert_cmpfloat_with_epsilon (box->x, 75, 1e-3);
+  g_assert_cmpfloat_with_epsilon (box->y, 37.5, 1e-3);
+  g_assert_cmpfloat_with_epsilon (box->width, 25, 1e-3);
+  g_assert_cmpfloat_with_epsilon (box->height, 25, 1e-3);
   g_remove (beside);
   g_remove (path);
   g_rmdir (folder);
