@@ -12,8 +12,6 @@
 #include "core/runtime/session.h"
 #include "models/model.h"
 
-G_BEGIN_DECLS
-
 /**
  * sl_model_session_new:
  * @model: what it was loaded for (SlModelLoadOptions) runs it
@@ -52,7 +50,5 @@ gdouble sl_backend_difference (const SlTensorInfo *tensor, const void *a, const 
  *  set when a run fails. */
 gboolean sl_backend_try (SlSession *ours, SlSession *theirs, const SlContract *contract, guint ms, SlEnergy *energy, SlBackendTrial *trial,
                          GError **error);
-
-G_END_DECLS
 
 #endif

@@ -5,8 +5,6 @@
 
 #include "models/loader.h"
 
-G_BEGIN_DECLS
-
 /**
  * sl_backend_choose: what backend=auto means for a model on this machine: the runtime for its format where that is installed, gives the same
  * results and is faster, or where Sightline refuses the model; else Sightline. Measures, and remembers that in the user's cache until the model, the
@@ -17,7 +15,5 @@ G_BEGIN_DECLS
  * Returns: (transfer none): the backend's name
  */
 const char *sl_backend_choose (const char *path, const SlLoadRequest *request);
-
-G_END_DECLS
 
 #endif

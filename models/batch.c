@@ -364,12 +364,6 @@ sl_batch_session_run (SlBatchSession *batch, SlSession *single, const SlBatchIte
 }
 
 const char *
-sl_batch_session_status_text (const SlBatchSession *batch, const SlSession *single, SlStatus status)
-{
-  return sl_session_status_text (single != NULL ? single : batch->session, status);
-}
-
-const char *
 sl_batch_session_failure (const SlBatchSession *batch)
 {
   return batch->failed ? batch->failure : NULL;

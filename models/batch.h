@@ -12,8 +12,6 @@
 #include "core/runtime/session.h"
 #include "models/model.h"
 
-G_BEGIN_DECLS
-
 /** Most inputs that are run at once. */
 #define SL_MAX_BATCH 64
 
@@ -56,16 +54,12 @@ gboolean sl_batch_session_pays (const SlBatchSession *batch, guint k);
  *
  * One run at a time. Allocates nothing.
  *
- * Returns: the first status that is not good; its text is that of sl_batch_session_status_text()
+ * Returns: the first status that is not good
  */
 SlStatus sl_batch_session_run (SlBatchSession *batch, SlSession *single, const SlBatchItem *items, guint k);
-/** sl_batch_session_status_text: (transfer none): what the last run's status means; @single as it was given there. */
-const char *sl_batch_session_status_text (const SlBatchSession *batch, const SlSession *single, SlStatus status);
 /** sl_batch_session_failure: (transfer none) (nullable): why batches are not run any more. */
 const char *sl_batch_session_failure (const SlBatchSession *batch);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlBatchSession, sl_batch_session_free)
-
-G_END_DECLS
 
 #endif

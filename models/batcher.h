@@ -11,8 +11,6 @@
 
 #include "models/batch.h"
 
-G_BEGIN_DECLS
-
 typedef struct _SlBatchStream SlBatchStream;
 
 /**
@@ -48,7 +46,5 @@ const SlBatchSession *sl_batch_stream_session (const SlBatchStream *stream);
 guint64 sl_batch_stream_count (SlBatchStream *stream, guint64 *inputs);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlBatchStream, sl_batch_stream_free)
-
-G_END_DECLS
 
 #endif

@@ -16,8 +16,6 @@
 #include "models/labels.h"
 #include "models/settings.h"
 
-G_BEGIN_DECLS
-
 /** Default brightness of letterbox borders: the gray that YOLO models are trained with. */
 #define SL_PAD_VALUE 114
 
@@ -78,7 +76,5 @@ gboolean sl_contract_require_one_input (const SlContract *contract, GError **err
 char *sl_contract_summary (const SlContract *contract);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlContract, sl_contract_unref)
-
-G_END_DECLS
 
 #endif

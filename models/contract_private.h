@@ -10,8 +10,6 @@
 #include "models/modelinfo.h"
 #include "models/reader.h"
 
-G_BEGIN_DECLS
-
 /** SL_MAX_SCALED: where bytes are scaled for a network, they become numbers of at most so much. */
 #define SL_MAX_SCALED 10
 
@@ -36,7 +34,5 @@ SlContract *sl_contract_new (const char *path, const SlGraph *graph, const SlMod
  *   have made of it, when the input is no picture or of no known range, and when @quantized is neither uint8 nor int8
  */
 gboolean sl_contract_skip_input_quantize (SlContract *contract, const SlTensor *quantized);
-
-G_END_DECLS
 
 #endif

@@ -8,8 +8,6 @@
 
 #include <glib.h>
 
-G_BEGIN_DECLS
-
 /** What stands among a model's files for the values of its fixed inputs. */
 #define SL_DATA_FIXED_INPUTS "fixed-inputs"
 
@@ -26,7 +24,5 @@ typedef struct
 /** sl_data_files_note: that @size bytes at @data were read at @offset of the file @name. @files: names, as the model has them, to
  *  SlDataFile; made where it is NULL. */
 void sl_data_files_note (GHashTable **files, const char *name, guint64 offset, const void *data, gsize size);
-
-G_END_DECLS
 
 #endif

@@ -8,8 +8,6 @@
 
 #include <glib.h>
 
-G_BEGIN_DECLS
-
 /**
  * sl_default_model_find:
  *
@@ -32,7 +30,5 @@ char *sl_default_model_find (GError **error);
  * Whether that is the code finder: no model is named, and SIGHTLINE_MODEL names no file of another name.
  */
 gboolean sl_default_model_is_finder (const char *model);
-
-G_END_DECLS
 
 #endif

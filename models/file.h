@@ -8,8 +8,6 @@
 
 #include "core/graph/file_image.h"
 
-G_BEGIN_DECLS
-
 /**
  * sl_file_open:
  * @expected: what the file should be, for messages: "a labels file"
@@ -28,7 +26,5 @@ int sl_file_open (const char *path, const char *expected, SlFileStamp *stamp, GE
  *   cannot be read
  */
 GBytes *sl_file_read (const char *path, const char *expected, gsize most, GError **error);
-
-G_END_DECLS
 
 #endif

@@ -11,8 +11,6 @@
 #include "core/graph/graph.h"
 #include "models/state.h"
 
-G_BEGIN_DECLS
-
 typedef struct _SlFixedInputs SlFixedInputs;
 
 /**
@@ -35,7 +33,5 @@ guint64 sl_fixed_inputs_hash (const SlFixedInputs *fixed);
 gboolean sl_fixed_inputs_apply (const SlFixedInputs *fixed, SlGraph *graph, SlState *state, GHashTable **files, GError **error);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlFixedInputs, sl_fixed_inputs_free)
-
-G_END_DECLS
 
 #endif

@@ -5,11 +5,7 @@
 
 #include <glib.h>
 
-G_BEGIN_DECLS
-
 /** sl_reader_endings: (transfer full): the endings of all formats of this build, ", " between. */
 char *sl_reader_endings (void);
-
-G_END_DECLS
 
 #endif

@@ -8,8 +8,6 @@
 
 #include "models/reader.h"
 
-G_BEGIN_DECLS
-
 #define SL_HUGGINGFACE_PREPROCESSOR "preprocessor_config.json"
 #define SL_HUGGINGFACE_CONFIG "config.json"
 
@@ -24,7 +22,5 @@ char *sl_huggingface_find (const char *path, const char *name);
  * no JSON object or states what cannot be, such as a deviation of 0; names of classes that are damaged.
  */
 gboolean sl_huggingface_read (const char *path, SlModelMetadata *metadata, gint32 *height, gint32 *width, GError **error);
-
-G_END_DECLS
 
 #endif

@@ -9,12 +9,8 @@
 
 #include "core/graph/graph.h"
 
-G_BEGIN_DECLS
-
 /** sl_io_names_find: the place of the input, or with @outputs the output, that @stated names; -1 = there is none, and @error, which starts with @key, says
  *  which there are. */
 gint sl_io_names_find (const SlGraph *graph, gboolean outputs, const char *stated, const char *key, GError **error);
-
-G_END_DECLS
 
 #endif

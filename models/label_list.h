@@ -7,8 +7,6 @@
 
 #include <glib.h>
 
-G_BEGIN_DECLS
-
 #define SL_MAX_CLASSES 1000000
 
 /** SlLabelList: @names: char *, NULL for a class without a name. */
@@ -61,7 +59,5 @@ typedef struct
 /** sl_label_lines: (transfer full): (element-type SlLabelLine): the lines of @text without comments, which are '#' or "//" with something behind it.
  *  Empty lines below a comment that no name stands above, and those at the end, are left out, and so is what lies behind the limit of classes. */
 GPtrArray *sl_label_lines (const char *text);
-
-G_END_DECLS
 
 #endif

@@ -11,8 +11,6 @@
 
 #include <glib.h>
 
-G_BEGIN_DECLS
-
 typedef struct _SlLabels SlLabels;
 
 /** sl_labels_load: reads a file. Errors: missing, directory, empty, not UTF-8, over 16 MiB or 1,000,000 classes. */
@@ -31,7 +29,5 @@ const char *sl_labels_get (const SlLabels *labels, guint index);
 const char *sl_labels_origin (const SlLabels *labels);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlLabels, sl_labels_unref)
-
-G_END_DECLS
 
 #endif

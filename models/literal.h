@@ -8,8 +8,6 @@
 
 #include <glib.h>
 
-G_BEGIN_DECLS
-
 typedef struct
 {
   const char *p, *end;
@@ -25,7 +23,5 @@ typedef gboolean (*SlLiteralEntry) (SlLiteral *c, const char *key, GString *scra
 gboolean sl_literal_dictionary (SlLiteral *c, SlLiteralEntry read, gpointer data);
 /** sl_literal_skip: moves over one value of any kind, @scratch changes; FALSE when there is none, or one nested more than 16 deep. */
 gboolean sl_literal_skip (SlLiteral *c, GString *scratch);
-
-G_END_DECLS
 
 #endif

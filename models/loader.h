@@ -9,8 +9,6 @@
 #include "models/fixed_inputs.h"
 #include "models/model.h"
 
-G_BEGIN_DECLS
-
 /**
  * SlLoadRequest:
  * @options: complete: what the key file says is in them, and their backend is a name other than auto
@@ -29,7 +27,5 @@ typedef struct
 
 /** sl_model_load_settled: the model file @path as @request has it; messages do not name the file. */
 SlModel *sl_model_load_settled (const char *path, const SlModelSettings *overrides, const SlLoadRequest *request, GError **error);
-
-G_END_DECLS
 
 #endif

@@ -13,8 +13,6 @@
 #include "core/graph/graph.h"
 #include "models/contract.h"
 
-G_BEGIN_DECLS
-
 typedef struct _SlModel SlModel;
 
 /**
@@ -101,7 +99,5 @@ const SlFileStamp *sl_model_stamp (const SlModel *model);
 gboolean sl_model_file_changed (const SlModel *model);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlModel, sl_model_unref)
-
-G_END_DECLS
 
 #endif

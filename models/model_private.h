@@ -7,8 +7,6 @@
 #include "models/model.h"
 #include "models/reader.h"
 
-G_BEGIN_DECLS
-
 /** What a file says beside its graph, kept with the graph. */
 typedef struct
 {
@@ -33,7 +31,5 @@ struct _SlModel
   char *input_shape, *state;  /* (nullable) */
   gboolean has_fixed;         /* inputs are fixed */
 };
-
-G_END_DECLS
 
 #endif

@@ -27,8 +27,6 @@
 #include "core/graph/graph.h"
 #include "models/settings.h"
 
-G_BEGIN_DECLS
-
 typedef enum
 {
   SL_INFO_ANY,
@@ -78,7 +76,5 @@ const SlInfoTensor *sl_modelinfo_find (const SlModelInfo *info, const char *name
 gboolean sl_modelinfo_check (SlModelInfo *info, const SlGraph *graph, GError **error);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlModelInfo, sl_modelinfo_free)
-
-G_END_DECLS
 
 #endif

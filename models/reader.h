@@ -12,8 +12,6 @@
 #include "models/labels.h"
 #include "models/modelinfo.h"
 
-G_BEGIN_DECLS
-
 /**
  * SlModelMetadata: a model file's information beside its graph; zero = not stated.
  * @n_mean: 0 = not stated, 1 or 3 values in @mean and @std (real = (byte - mean) / std)
@@ -96,7 +94,5 @@ gboolean sl_reader_contains (GBytes *bytes, const char *text);
 const char *sl_reader_describe_unknown (GBytes *bytes, const char *path);
 /** sl_reader_describe_folder: (transfer none) (nullable): what the folder @path looks like that somebody takes for a model. */
 const char *sl_reader_describe_folder (const char *path);
-
-G_END_DECLS
 
 #endif

@@ -13,8 +13,6 @@
 
 #include "core/base/picture.h"
 
-G_BEGIN_DECLS
-
 /**
  * SlModelSettings: what one author states: the user, or a key file. Every value is text; NULL or "" = not stated, so 0 and false can be stated.
  * Zeroed, nothing is stated. Functions that set a value copy it, and sl_model_settings_clear() frees the copies. A struct that is filled
@@ -104,7 +102,5 @@ void sl_model_settings_copy (const SlModelSettings *from, SlModelSettings *to);
 void sl_model_settings_clear (SlModelSettings *settings);
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (SlModelSettings, sl_model_settings_clear)
-
-G_END_DECLS
 
 #endif

@@ -11,8 +11,6 @@
 
 #include "core/graph/graph.h"
 
-G_BEGIN_DECLS
-
 /** The value of `state` for a model without state. */
 #define SL_STATE_NONE "none"
 
@@ -57,7 +55,5 @@ char *sl_state_describe (const SlGraph *graph, gboolean names);
 char *sl_state_describe_handed (const SlGraph *graph);
 /** sl_state_refuse: FALSE with SL_ERROR_UNSUPPORTED where @graph carries state, and @why, a sentence's end, is no place for that. */
 gboolean sl_state_refuse (const SlGraph *graph, const char *why, GError **error);
-
-G_END_DECLS
 
 #endif

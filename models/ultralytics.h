@@ -8,8 +8,6 @@
 
 #include "models/reader.h"
 
-G_BEGIN_DECLS
-
 /**
  * sl_ultralytics_read:
  * @origin: name of the text, for messages
@@ -18,7 +16,5 @@ G_BEGIN_DECLS
  * dictionary without a task is not Ultralytics' and changes nothing. Errors: not a dictionary, damaged names.
  */
 gboolean sl_ultralytics_read (const char *text, gsize length, const char *origin, SlModelMetadata *metadata, GError **error);
-
-G_END_DECLS
 
 #endif

@@ -8,8 +8,6 @@
 
 #include <glib.h>
 
-G_BEGIN_DECLS
-
 /** Most members looked at, and most bytes a packed one may have when unpacked. */
 #define SL_ZIP_MAX_MEMBERS 16384
 #define SL_ZIP_MAX_MEMBER_BYTES ((gsize) 16 << 20)
@@ -35,7 +33,5 @@ GBytes *sl_zip_read (const SlZip *zip, guint index, GError **error);
 const void *sl_zip_peek (const SlZip *zip, guint index, gsize *size, GError **error);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlZip, sl_zip_free)
-
-G_END_DECLS
 
 #endif

@@ -5,8 +5,6 @@
 
 #include <glib.h>
 
-G_BEGIN_DECLS
-
 typedef struct
 {
   char *name;
@@ -17,7 +15,5 @@ typedef struct
 
 /** zip_append: appends an archive of the @n members to @out; offsets count from the start of @out. */
 void zip_append (GByteArray *out, const ZipMember *members, guint n);
-
-G_END_DECLS
 
 #endif

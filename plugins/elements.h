@@ -8,8 +8,6 @@
 
 #include <gst/gst.h>
 
-G_BEGIN_DECLS
-
 GType sl_camera_get_type (void);
 GType sl_normalize_get_type (void);
 /** sl_resize_get_type: only where libyuv was found. */
@@ -50,7 +48,5 @@ void sl_elements_init (int *argc, char ***argv);
 /** sl_elements_register_static: registers every element with this process. Call it after sl_elements_init(). A plugin file of Sightline
  *  that is in GStreamer's registry but not loaded is removed from the registry of this process, because it has the same elements. */
 gboolean sl_elements_register_static (void);
-
-G_END_DECLS
 
 #endif

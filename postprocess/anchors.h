@@ -7,8 +7,6 @@
 
 #include "postprocess/grid.h"
 
-G_BEGIN_DECLS
-
 #define SL_MAX_ASPECT_RATIOS 16
 
 /** Centre and size in 0..1 of the input. */
@@ -63,7 +61,5 @@ SlAnchor *sl_anchors_pyramid (const SlPyramidAnchors *spec, gint32 width, gint32
 SlAnchor *sl_anchors_load (const char *path, guint *n, GError **error);
 /** sl_anchor_decode: corners of the box that @offsets (x, y, logarithms of width and height, times @scales) mean. */
 void sl_anchor_decode (const SlAnchor *anchor, const gfloat offsets[4], const gfloat scales[4], gfloat corners[4]);
-
-G_END_DECLS
 
 #endif

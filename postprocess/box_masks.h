@@ -9,8 +9,6 @@
 #include "core/graph/tensor_info.h"
 #include "postprocess/result.h"
 
-G_BEGIN_DECLS
-
 /** Most pixels of a mask's side. */
 #define SL_MAX_BOX_MASK_SIDE 256
 
@@ -32,7 +30,5 @@ void sl_box_masks_clear (SlBoxMasks *self);
 /** sl_box_masks_run: fills masks[i] for each detection of @result from row @rows[i] of @data. A cell is a pixel of the model's input; where
  *  all would be more than SL_MAX_OBJECT_CELLS, large objects have larger cells. */
 void sl_box_masks_run (SlBoxMasks *self, const void *data, const guint *rows, const SlResult *result);
-
-G_END_DECLS
 
 #endif

@@ -13,8 +13,6 @@
 
 #include "postprocess/decoder.h"
 
-G_BEGIN_DECLS
-
 /** Name of the parameter. */
 #define SL_CALIBRATION_PARAM "score-calibration"
 
@@ -28,7 +26,5 @@ void sl_calibration_free (SlCalibration *calibration);
 double sl_calibration_apply (const SlCalibration *calibration, gint32 label_id, double score);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlCalibration, sl_calibration_free)
-
-G_END_DECLS
 
 #endif

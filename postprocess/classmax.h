@@ -10,8 +10,6 @@
 
 #include <glib.h>
 
-G_BEGIN_DECLS
-
 /** sl_class_max_codes: @best[i] = highest of quantised value XOR @flip. @classes >= 1. */
 void sl_class_max_codes (const guint8 *data, gsize n, gsize classes, gsize class_step, gsize row_step, guint8 flip, guint8 *best);
 /** sl_class_max_floats: NaN counts as -infinity. @data is aligned. */
@@ -19,7 +17,5 @@ void sl_class_max_floats (const gfloat *data, gsize n, gsize classes, gsize clas
 /** sl_class_max_objects: rows of @row_step floats, an objectness followed by @classes scores first: @best[i] = objectness times
  *  highest; -infinity where the objectness is below @lowest, without looking further. */
 void sl_class_max_objects (const gfloat *data, gsize n, gsize classes, gsize row_step, gfloat lowest, gfloat *best);
-
-G_END_DECLS
 
 #endif

@@ -11,8 +11,6 @@
 
 #include "postprocess/detector.h"
 
-G_BEGIN_DECLS
-
 /** SlCollector: allocated by sl_collector_init(), but for the map, which grows. */
 typedef struct
 {
@@ -49,7 +47,5 @@ void sl_collector_set_values (SlCollector *self, const gfloat *values, guint n, 
 /** sl_collector_set_map: copies a class for each cell; ignored without cells or with more than 2^26 cells. */
 void sl_collector_set_map (SlCollector *self, const guint8 *classes, guint width, guint height, gint background);
 void sl_collector_finish (SlCollector *self);
-
-G_END_DECLS
 
 #endif

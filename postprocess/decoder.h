@@ -13,8 +13,6 @@
 #include "core/graph/tensor_info.h"
 #include "postprocess/result.h"
 
-G_BEGIN_DECLS
-
 typedef struct _SlDecoder SlDecoder;
 typedef struct _SlDecoding SlDecoding;
 
@@ -138,7 +136,5 @@ const char *sl_decoding_note (const SlDecoding *decoding);
 char *sl_decoder_names (void);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlDecoding, sl_decoding_free)
-
-G_END_DECLS
 
 #endif

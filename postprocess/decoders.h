@@ -6,12 +6,8 @@
 #include "postprocess/decoder.h"
 #include "postprocess/decoder_list.h" /* meson writes it: the list is in postprocess/meson.build */
 
-G_BEGIN_DECLS
-
 #define SL_DECODER_ROW(name) extern const SlDecoder sl_decoder_##name;
 SL_DECODERS (SL_DECODER_ROW)
 #undef SL_DECODER_ROW
-
-G_END_DECLS
 
 #endif

@@ -79,6 +79,13 @@ sl_detector_clear (SlDetector *self)
 }
 
 void
+sl_detector_close (gpointer state)
+{
+  sl_detector_clear (state);
+  g_free (state);
+}
+
+void
 sl_detector_select (SlDetector *self)
 {
   self->n_candidates = 0;

@@ -16,8 +16,6 @@
 #include "postprocess/topk.h"
 #include "postprocess/values.h"
 
-G_BEGIN_DECLS
-
 /** Parameters that sl_detector_init() reads. */
 #define SL_DETECTOR_PARAMS "iou-threshold", "agnostic"
 
@@ -53,6 +51,8 @@ gboolean sl_detector_init (SlDetector *self, const SlDecoderConfig *config, guin
 void sl_detector_limit (SlDetector *self, guint most);
 /** sl_detector_clear: also for a zeroed struct. */
 void sl_detector_clear (SlDetector *self);
+/** sl_detector_close: SlDecoder.close of a state that begins with its SlDetector and owns nothing else. */
+void sl_detector_close (gpointer state);
 void sl_detector_select (SlDetector *self);
 /** sl_detector_add: a box of candidate @origin; one that is not finite or has no area is left out. FALSE then. */
 gboolean sl_detector_add (SlDetector *self, const gfloat corners[4], gfloat confidence, gint32 label_id, guint32 origin);
@@ -64,7 +64,5 @@ void sl_detector_finish (SlDetector *self, gboolean suppress, SlResult *result);
 void sl_detector_keep (const SlDetector *self, guint n, SlResult *result);
 /** sl_result_add_keypoints: (nullable): room for @n more, as the keypoints of @detection. */
 SlDetectedPoint *sl_result_add_keypoints (SlResult *result, SlDetection *detection, guint n);
-
-G_END_DECLS
 
 #endif

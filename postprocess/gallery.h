@@ -9,8 +9,6 @@
 #include "postprocess/result.h"
 #include "postprocess/topk.h"
 
-G_BEGIN_DECLS
-
 typedef struct _SlGallery SlGallery;
 
 /** sl_gallery_load: of vectors with @length numbers, at least 1; they need not be of length 1. Errors begin with @path: a file that is missing,
@@ -24,7 +22,5 @@ const char *const *sl_gallery_names (const SlGallery *gallery);
 void sl_gallery_search (SlGallery *gallery, const gfloat *vector, gfloat threshold, SlTopK *top);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlGallery, sl_gallery_free)
-
-G_END_DECLS
 
 #endif

@@ -7,8 +7,6 @@
 
 #include "postprocess/decoder.h"
 
-G_BEGIN_DECLS
-
 #define SL_MAX_LEVELS 8
 
 /** One feature map: @width x @height cells of @stride pixels; its rows start at @first. */
@@ -28,7 +26,5 @@ typedef struct
 gboolean sl_grid_init (SlGrid *grid, gint32 width, gint32 height, const guint *strides, guint n_strides, guint per_cell);
 /** sl_grid_level: (not nullable): the map that @row < n_rows belongs to. */
 const SlLevel *sl_grid_level (const SlGrid *grid, guint row);
-
-G_END_DECLS
 
 #endif

@@ -5,8 +5,6 @@
 
 #include "postprocess/decoder.h"
 
-G_BEGIN_DECLS
-
 /** SlHalves: of @n tensors; NULL in @values for one that is no float16. */
 typedef struct
 {
@@ -23,7 +21,5 @@ void sl_halves_free (SlHalves *halves);
 const void *const *sl_halves_read (SlHalves *halves, const void *const *data);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlHalves, sl_halves_free)
-
-G_END_DECLS
 
 #endif

@@ -8,8 +8,6 @@
 
 #include "postprocess/result.h"
 
-G_BEGIN_DECLS
-
 /**
  * SlNms:
  * @iou: overlap above which a box goes, 0..1
@@ -31,7 +29,5 @@ void sl_nms_clear (SlNms *nms);
 /** sl_nms_run: @candidates best first, finite and not empty. Indices of those that stay go to @kept, which has room for
  *  max_results. Returns how many. */
 guint sl_nms_run (SlNms *nms, const SlDetection *candidates, guint n, guint *kept);
-
-G_END_DECLS
 
 #endif

@@ -167,6 +167,12 @@ sl_decoder_elements (const SlTensorInfo *tensor)
 }
 
 guint
+sl_decoder_one_class (const SlDecoderConfig *config)
+{
+  return 1;
+}
+
+guint
 sl_decoder_columns (const SlTensorInfo *tensor)
 {
   return tensor->rank >= 2 ? (guint) tensor->dims[tensor->rank - 1] : 0;

@@ -8,8 +8,6 @@
 
 #include "postprocess/decoder.h"
 
-G_BEGIN_DECLS
-
 /** sl_decoder_param: (transfer none) (nullable): parameter @key as text. */
 const char *sl_decoder_param (const SlDecoderConfig *config, const char *key);
 /** sl_decoder_param_int: *@value becomes @fallback when @key is absent. FALSE with SL_ERROR_ARGUMENT when it is not an integer in
@@ -43,11 +41,11 @@ guint sl_decoder_elements (const SlTensorInfo *tensor);
 gboolean sl_decoder_is_vector (const SlTensorInfo *tensor);
 /** sl_decoder_find_rows: finds the @skip-th float tensor with @rows rows of @columns numbers, and writes its index to @at. */
 gboolean sl_decoder_find_rows (const SlDecoderConfig *config, guint rows, guint columns, guint skip, guint *at);
+/** sl_decoder_one_class: SlDecoder.classes where there is one. */
+guint sl_decoder_one_class (const SlDecoderConfig *config);
 /** sl_decoder_columns: the last dimension of a tensor with at least two dimensions, else 0. */
 guint sl_decoder_columns (const SlTensorInfo *tensor);
 /** sl_decoder_describe: (transfer full): describes all tensors, such as "float32[1,10,4], float32[1,10]". */
 char *sl_decoder_describe (const SlDecoderConfig *config);
-
-G_END_DECLS
 
 #endif

@@ -8,8 +8,6 @@
 #include "postprocess/picture_shape.h"
 #include "postprocess/values.h"
 
-G_BEGIN_DECLS
-
 /** sl_map_number: channel @c of the cell at @x, @y. */
 static inline gfloat
 sl_map_number (const SlPictureShape *map, const SlValues *values, const void *data, guint x, guint y, guint c)
@@ -19,7 +17,5 @@ sl_map_number (const SlPictureShape *map, const SlValues *values, const void *da
 
 /** sl_map_is_peak: whether none of its eight neighbours is higher; of equal ones the first is the peak. */
 gboolean sl_map_is_peak (const SlPictureShape *map, const SlValues *values, const void *data, guint x, guint y, guint c);
-
-G_END_DECLS
 
 #endif

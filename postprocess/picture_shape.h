@@ -7,8 +7,6 @@
 
 #include "postprocess/decoder.h"
 
-G_BEGIN_DECLS
-
 /** Number of channel c at cell i lies at i * @cell_step + c * @channel_step. */
 typedef struct
 {
@@ -19,7 +17,5 @@ typedef struct
 /** sl_picture_shape_find: FALSE when @tensor has no such shape. Channels are the dimension, last or first, that is
  *  @likely; else the first when it is smaller than both others, else the last. */
 gboolean sl_picture_shape_find (SlPictureShape *shape, const SlTensorInfo *tensor, guint likely);
-
-G_END_DECLS
 
 #endif

@@ -9,8 +9,6 @@
 #include "postprocess/result.h"
 #include "postprocess/values.h"
 
-G_BEGIN_DECLS
-
 /** Frames with results that are looked at, and frames after which nobody looks any more. */
 #define SL_PLAUSIBLE_FRAMES 30
 #define SL_PLAUSIBLE_MAX_FRAMES 300
@@ -79,7 +77,5 @@ void sl_plausible_count_box (SlBoxCount *count, const gfloat box[4], SlBoxForm f
 gboolean sl_plausible_boxes (const SlBoxCount *count, SlBoxForm form, gboolean exact);
 /** sl_plausible_result: whether what a decoder found can be. FALSE with a sentence in @why. */
 gboolean sl_plausible_result (const SlResult *result, GString *why);
-
-G_END_DECLS
 
 #endif

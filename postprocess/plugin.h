@@ -10,15 +10,11 @@
 
 #include "postprocess/decoder.h"
 
-G_BEGIN_DECLS
-
 /** sl_decoder_plugin_is_path: whether @decoder, "NAME" or "NAME,PARAMETER=VALUE...", names a file instead of a decoder. */
 gboolean sl_decoder_plugin_is_path (const char *decoder);
 /** sl_decoder_plugin_find: (transfer none) (nullable): the decoder in the file @name, when that is a path. Else the decoder in NAME.so, in
  *  a folder of SIGHTLINE_DECODERS or in the system-wide folder. It stays loaded. NULL without @error: no folder has such a file. Any
  *  thread. */
 const SlDecoder *sl_decoder_plugin_find (const char *name, GError **error);
-
-G_END_DECLS
 
 #endif

@@ -10,8 +10,6 @@
 #include "postprocess/picture_shape.h"
 #include "postprocess/values.h"
 
-G_BEGIN_DECLS
-
 /** Most prototypes. */
 #define SL_MAX_PROTOTYPES 64
 
@@ -56,7 +54,5 @@ void sl_prototypes_begin (SlPrototypes *self);
 void sl_prototypes_cut (SlPrototypes *self, const gfloat *coefficients, const SlDetection *box, guint i);
 /** sl_prototypes_run: fills all masks from the tensor at @data, which is read once, whatever their number. */
 void sl_prototypes_run (SlPrototypes *self, const void *data);
-
-G_END_DECLS
 
 #endif

@@ -11,8 +11,6 @@
 
 #include "core/graph/tensor_info.h"
 
-G_BEGIN_DECLS
-
 /** Most detections and most classes one result holds. */
 #define SL_MAX_RESULTS 1000
 /** Most keypoints of one detection, and of all detections of a result together. */
@@ -138,7 +136,5 @@ extern const SlSkeleton sl_skeleton_hand;
 extern const SlSkeleton sl_skeleton_corners;
 /** The centre and the 8 corners of a box in space, projected to the picture, and its 12 edges. */
 extern const SlSkeleton sl_skeleton_cuboid;
-
-G_END_DECLS
 
 #endif

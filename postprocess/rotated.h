@@ -7,8 +7,6 @@
 
 #include "postprocess/detector.h"
 
-G_BEGIN_DECLS
-
 /** Most candidates that are compared: each pair costs a clipped polygon. */
 #define SL_MAX_ROTATED 1000
 
@@ -25,7 +23,5 @@ void sl_rotated_corners (const SlRotated *box, double corners[4][2]);
 double sl_rotated_overlap (const SlRotated *a, const SlRotated *b);
 /** sl_rotated_suppress: what sl_detector_finish() does, by overlaps of @boxes, which are those of @detector's candidates. */
 void sl_rotated_suppress (SlDetector *detector, const SlRotated *boxes, SlResult *result);
-
-G_END_DECLS
 
 #endif

@@ -8,8 +8,6 @@
 
 #include "postprocess/topk.h"
 
-G_BEGIN_DECLS
-
 /** Entries of the scratch histogram for sl_select_floats(). */
 #define SL_SELECT_BINS 65536
 
@@ -18,7 +16,5 @@ G_BEGIN_DECLS
 void sl_select_codes (const guint8 *ranks, guint n, guint lowest, SlTopK *top);
 /** sl_select_floats: likewise for finite scores of at least @threshold. @bins: scratch, SL_SELECT_BINS entries. */
 void sl_select_floats (const gfloat *scores, guint n, gfloat threshold, guint32 *bins, SlTopK *top);
-
-G_END_DECLS
 
 #endif

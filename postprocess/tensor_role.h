@@ -7,8 +7,6 @@
 
 #include "core/graph/tensor_info.h"
 
-G_BEGIN_DECLS
-
 typedef enum
 {
   SL_TENSOR_UNNAMED, /* the name says nothing */
@@ -22,7 +20,5 @@ typedef enum
 SlTensorRole sl_tensor_role (const SlTensorInfo *tensor);
 /** sl_tensor_is_named: whether @part is in the name, whatever its case. */
 gboolean sl_tensor_is_named (const SlTensorInfo *tensor, const char *part);
-
-G_END_DECLS
 
 #endif

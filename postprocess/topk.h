@@ -8,8 +8,6 @@
 
 #include <glib.h>
 
-G_BEGIN_DECLS
-
 typedef struct
 {
   gfloat key;
@@ -31,7 +29,5 @@ typedef struct
 void sl_top_k_push (SlTopK *top, gfloat key, guint32 index);
 /** sl_top_k_sort: turns the heap into a list, best first. Set @count to 0 before the next push. */
 void sl_top_k_sort (SlTopK *top);
-
-G_END_DECLS
 
 #endif

@@ -11,8 +11,6 @@
 
 #include "postprocess/decoder.h"
 
-G_BEGIN_DECLS
-
 typedef enum
 {
   SL_SCORES_PLAIN,   /* none: numbers mean themselves */
@@ -73,7 +71,5 @@ sl_values_get (const SlValues *values, const void *data, gsize i)
   gfloat raw = sl_values_float (data, i);
   return values->sigmoid ? sl_values_activate (values, raw) : raw;
 }
-
-G_END_DECLS
 
 #endif

@@ -9,14 +9,10 @@
 #include "models/contract.h"
 #include "preprocess/normalize.h"
 
-G_BEGIN_DECLS
-
 /** sl_contract_out_type: FALSE when the preprocessor makes no tensors of @dtype. */
 gboolean sl_contract_out_type (SlDtype dtype, SlOutType *type);
 /** sl_contract_spec: fills all of @spec but filter, orientation and crop, gain and offset as far as the contract knows them; FALSE when
  *  the first input is no picture that the preprocessor makes. */
 gboolean sl_contract_spec (const SlContract *contract, SlNormalizeSpec *spec);
-
-G_END_DECLS
 
 #endif

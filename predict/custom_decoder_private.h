@@ -6,11 +6,7 @@
 #include "postprocess/decoder.h"
 #include "sightline/custom_decoder.h"
 
-G_BEGIN_DECLS
-
 /** sl_custom_decoder_row: as long as @self lives, and decodings opened by it. */
 const SlDecoder *sl_custom_decoder_row (SlCustomDecoder *self);
-
-G_END_DECLS
 
 #endif

@@ -71,29 +71,14 @@ sl_frame_dup_formats (void)
   return names;
 }
 
-/**
- * sl_frame_list_formats:
- *
- * The names of sl_frame_dup_formats() as one text, for messages. Still supported.
- *
- * Returns: (transfer full): the names of all pixel formats, ", " between
- *
- * Since: 0.1
- */
-char *
-sl_frame_list_formats (void)
-{
-  g_auto (GStrv) names = sl_frame_dup_formats ();
-  return g_strjoinv (", ", names);
-}
-
 static const char *
 find_info (const char *format, guint width, guint height, SlImageInfo *info, GError **error)
 {
   memset (info, 0, sizeof *info);
   const char *name = find_format (format, &info->format);
   if (name == NULL) {
-    g_autofree char *names = sl_frame_list_formats ();
+    g_auto (GStrv) formats = sl_frame_dup_formats ();
+    g_autofree char *names = g_strjoinv (", ", formats);
     g_set_error (error, SL_ERROR, SL_ERROR_UNSUPPORTED, "frame: pixel format '%s' is not supported; expected one of %s", format, names);
     return NULL;
   }
@@ -169,7 +154,7 @@ new_frame (const char *name, const SlImageInfo *info, const SlImage *image, GByt
 
 /**
  * sl_frame_new: (constructor)
- * @format: name of the pixel format as GStreamer has it, such as "NV12", "RGB" or "GRAY8"; see sl_frame_list_formats()
+ * @format: name of the pixel format as GStreamer has it, such as "NV12", "RGB" or "GRAY8"; see sl_frame_dup_formats()
  * @width: pixels, 1..32768
  * @height: pixels, 1..32768
  * @data: the pixels: rows and planes follow each other without padding, exactly sl_frame_packed_size() bytes

@@ -8,11 +8,7 @@
 #include "sightline/frame.h"
 #include "preprocess/image.h"
 
-G_BEGIN_DECLS
-
 /** sl_frame_get_image: fills @info and @image, whose planes are valid as long as @frame. */
 void sl_frame_get_image (const SlFrame *frame, SlImageInfo *info, SlImage *image);
-
-G_END_DECLS
 
 #endif

@@ -6,8 +6,6 @@
 #include "postprocess/predictions/prediction.h"
 #include "sightline/predictions.h"
 
-G_BEGIN_DECLS
-
 struct _SlKeypoint
 {
   SlPredictions *owner;
@@ -28,7 +26,5 @@ struct _SlMask
   const guint8 *cells;
   SlBox box;
 };
-
-G_END_DECLS
 
 #endif

@@ -9,8 +9,6 @@
 #include "postprocess/predictions/prediction.h"
 #include "sightline/predictions.h"
 
-G_BEGIN_DECLS
-
 /** SlPredictionLists: arrays are NULL-terminated. */
 typedef struct
 {
@@ -27,7 +25,5 @@ const SlPredictionLists *sl_prediction_lists_new (SlArena *arena, SlPredictions 
 
 /** sl_output_list_new: those of @outputs, NULL-terminated, likewise. */
 SlOutput *const *sl_output_list_new (SlArena *arena, SlPredictions *owner, const SlOutputs *outputs);
-
-G_END_DECLS
 
 #endif

@@ -10,8 +10,6 @@
 #include "postprocess/decoder.h"
 #include "postprocess/predictions/class_filter.h"
 
-G_BEGIN_DECLS
-
 /**
  * SlDecodingSettings:
  * @threshold: 0..1, below 0 = the decoder's own
@@ -58,7 +56,5 @@ GPtrArray *sl_decoding_class_names (const SlDecoding *decoding, const SlLabels *
  *  have. @model: (nullable): for messages, where no labels have a name */
 gboolean sl_decoding_check_classes (const SlDecoding *decoding, const SlLabels *labels, const char *model, const SlClassFilter *filter,
                                     GError **error);
-
-G_END_DECLS
 
 #endif

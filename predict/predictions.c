@@ -364,6 +364,23 @@ sl_predictions_get_worker (const SlPredictions *predictions)
 }
 
 /**
+ * sl_predictions_get_n_objects:
+ * @predictions: predictions
+ *
+ * Counts the frame's objects.
+ *
+ * Returns: number of objects
+ *
+ * Since: 0.1
+ */
+guint
+sl_predictions_get_n_objects (const SlPredictions *predictions)
+{
+  g_return_val_if_fail (predictions != NULL, 0);
+  return predictions->value.n_objects;
+}
+
+/**
  * sl_predictions_get_objects:
  * @predictions: predictions
  *
@@ -434,27 +451,39 @@ sl_predictions_get_keypoint_names (const SlPredictions *predictions)
 }
 
 /**
- * sl_predictions_get_mask:
+ * sl_predictions_get_n_bones:
  * @predictions: predictions
- * @width: (out) (optional): cells in a row
- * @height: (out) (optional): rows
  *
- * A class for each cell of a grid over the whole frame, a byte each, row by row; 0 is the background where the model has one, 255 where the model did not
- * look.
+ * Counts the lines of the skeleton.
  *
- * Returns: (transfer none) (nullable): @width times @height bytes, %NULL when the model makes no mask
+ * Returns: number of lines to draw between an object's keypoints
  *
  * Since: 0.1
  */
-GBytes *
-sl_predictions_get_mask (const SlPredictions *predictions, guint *width, guint *height)
+guint
+sl_predictions_get_n_bones (const SlPredictions *predictions)
 {
-  g_return_val_if_fail (predictions != NULL, NULL);
-  if (width != NULL)
-    *width = predictions->value.mask.width;
-  if (height != NULL)
-    *height = predictions->value.mask.height;
-  return predictions->mask;
+  g_return_val_if_fail (predictions != NULL, 0);
+  return predictions->value.skeleton != NULL ? predictions->value.skeleton->n_bones : 0;
+}
+
+/**
+ * sl_predictions_get_bone:
+ * @predictions: predictions
+ * @bone: 0 to sl_predictions_get_n_bones() - 1
+ * @from: (out): keypoint at one end
+ * @to: (out): keypoint at the other end
+ *
+ * Gets which two keypoints a line of the skeleton joins.
+ *
+ * Since: 0.1
+ */
+void
+sl_predictions_get_bone (const SlPredictions *predictions, guint bone, guint *from, guint *to)
+{
+  g_return_if_fail (predictions != NULL && bone < sl_predictions_get_n_bones (predictions) && from != NULL && to != NULL);
+  *from = predictions->value.skeleton->bones[bone][0];
+  *to = predictions->value.skeleton->bones[bone][1];
 }
 
 /**
@@ -491,6 +520,90 @@ sl_predictions_get_mask_class_names (const SlPredictions *predictions)
 {
   g_return_val_if_fail (predictions != NULL, NULL);
   return get_lists (predictions)->mask_class_names;
+}
+
+/**
+ * sl_predictions_get_n_mask_classes:
+ * @predictions: predictions
+ *
+ * Counts the classes of the frame's mask.
+ *
+ * Returns: number of classes that the mask has
+ *
+ * Since: 0.1
+ */
+guint
+sl_predictions_get_n_mask_classes (const SlPredictions *predictions)
+{
+  g_return_val_if_fail (predictions != NULL, 0);
+  return predictions->value.n_mask_classes;
+}
+
+/**
+ * sl_predictions_get_mask_class:
+ * @predictions: predictions
+ * @mask_class: 0, the largest, to sl_predictions_get_n_mask_classes() - 1
+ * @label_id: (out) (optional): its number, as in the mask
+ * @fraction: (out) (optional): share of the mask's cells, 0..1
+ *
+ * Gets a class of the frame's mask and how much of the frame it covers.
+ *
+ * Returns: (transfer none): name of the class
+ *
+ * Since: 0.1
+ */
+const char *
+sl_predictions_get_mask_class (const SlPredictions *predictions, guint mask_class, gint *label_id, gdouble *fraction)
+{
+  g_return_val_if_fail (predictions != NULL && mask_class < predictions->value.n_mask_classes, NULL);
+  const SlMaskClass *found = &predictions->value.mask_classes[mask_class];
+  if (label_id != NULL)
+    *label_id = found->label_id;
+  if (fraction != NULL)
+    *fraction = found->fraction;
+  return found->label;
+}
+
+/**
+ * sl_predictions_get_values:
+ * @predictions: predictions
+ * @n: (out): how many there are
+ *
+ * The numbers of a model that neither names nor finds anything: an embedding, whose length is 1, or estimated values, in the order of the
+ * model's output.
+ *
+ * Returns: (transfer none) (array length=n) (nullable): the numbers; %NULL without any
+ *
+ * Since: 0.1
+ */
+const gfloat *
+sl_predictions_get_values (const SlPredictions *predictions, guint *n)
+{
+  g_return_val_if_fail (predictions != NULL && n != NULL, NULL);
+  *n = predictions->value.vector.n;
+  return predictions->value.vector.values;
+}
+
+/**
+ * sl_predictions_get_value_name:
+ * @predictions: predictions
+ * @value: its place, 0 to one less than sl_predictions_get_values() has
+ * @unit: (out) (optional) (transfer none) (nullable): what it is measured in, where that is stated
+ *
+ * Gets what an estimated value is called.
+ *
+ * Returns: (transfer none) (nullable): name of an estimated value, where it is stated
+ *
+ * Since: 0.1
+ */
+const char *
+sl_predictions_get_value_name (const SlPredictions *predictions, guint value, const char **unit)
+{
+  g_return_val_if_fail (predictions != NULL && value < predictions->value.vector.n, NULL);
+  const SlVector *vector = &predictions->value.vector;
+  if (unit != NULL)
+    *unit = vector->units != NULL ? vector->units[value] : NULL;
+  return vector->names != NULL ? vector->names[value] : NULL;
 }
 
 /**

@@ -9,13 +9,9 @@
 #include "postprocess/predictions/prediction.h"
 #include "sightline/predictions.h"
 
-G_BEGIN_DECLS
-
 /** sl_predictions_new: (transfer full): a copy of @prediction. */
 SlPredictions *sl_predictions_new (const SlPredictionView *prediction);
 /** sl_predictions_view: what they hold, for as long as they live. */
 const SlPredictionView *sl_predictions_view (const SlPredictions *predictions);
-
-G_END_DECLS
 
 #endif

@@ -8,8 +8,6 @@
 #include "models/settings.h"
 #include "sightline/custom_decoder.h"
 
-G_BEGIN_DECLS
-
 /** SlPredictorSettings: pointers are nullable and owned; zeroed = what may be cleared. */
 typedef struct
 {
@@ -28,7 +26,5 @@ void sl_predictor_settings_get (const SlPredictorSettings *settings, guint id, G
 /** sl_predictor_settings_copy: what @to was is freed. */
 void sl_predictor_settings_copy (const SlPredictorSettings *from, SlPredictorSettings *to);
 void sl_predictor_settings_clear (SlPredictorSettings *settings);
-
-G_END_DECLS
 
 #endif

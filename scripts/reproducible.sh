@@ -23,7 +23,7 @@ build ()
     cd "$source"
     umask "$mask"
     export TZ=$zone LC_ALL=$locale LANG=$locale HOME=$work/home-$name
-    meson setup ../build --prefix=/usr --buildtype=release -Dtests=disabled -Dbench=disabled -Dopencv=disabled \
+    meson setup ../build --prefix=/usr --buildtype=release -Dtests=disabled -Dbench=disabled \
       -Dc_args="-ffile-prefix-map=$work/$name=." "$@"
     ninja -C ../build
     DESTDIR=$work/installed-$name meson install -C ../build --no-rebuild

@@ -8,8 +8,6 @@
 
 #include <glib.h>
 
-G_BEGIN_DECLS
-
 #define SL_EXIT_OK 0
 /** Something could not be done; stderr says what. */
 #define SL_EXIT_FAILED 1
@@ -48,7 +46,5 @@ const SlCommand *sl_command_load (const char *name);
 
 /** sl_complain: "sightline COMMAND: message" on stderr, with a newline; the message as sl_printable_message() makes it. */
 void sl_complain (const char *command, const char *format, ...) G_GNUC_PRINTF (2, 3);
-
-G_END_DECLS
 
 #endif

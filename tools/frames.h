@@ -8,8 +8,6 @@
 #include <gst/gst.h>
 #include <gst/video/video.h>
 
-G_BEGIN_DECLS
-
 typedef struct _SlFrames SlFrames;
 
 typedef enum
@@ -43,7 +41,5 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlFrames, sl_frames_close)
 /** sl_make_element: a GStreamer element of @factory added to @bin; NULL with @error set, naming the package, when it
  *  is not installed. */
 GstElement *sl_make_element (GstBin *bin, const char *factory, GError **error);
-
-G_END_DECLS
 
 #endif

@@ -7,8 +7,6 @@
 
 #include <glib.h>
 
-G_BEGIN_DECLS
-
 /** SlChart: @title, @x_name, @y_name: texts. The axes go from @x_min to @x_max, and from 0 to @y_max. */
 typedef struct
 {
@@ -39,7 +37,5 @@ void sl_chart_bar (GString *page, const SlChart *chart, gdouble x, gdouble to, g
 void sl_chart_end (GString *page);
 /** sl_chart_top: the end of an axis for values up to @most: 1, 2 or 5 times a power of ten. */
 gdouble sl_chart_top (gdouble most);
-
-G_END_DECLS
 
 #endif

@@ -5,8 +5,6 @@
 
 #include <glib.h>
 
-G_BEGIN_DECLS
-
 /** sl_html_page_new: (transfer full): a page up to the start of its body. @width: largest width in rem. */
 GString *sl_html_page_new (const char *title, guint width);
 void sl_html_page_end (GString *page);
@@ -18,7 +16,5 @@ void sl_html_append (GString *page, const char *tag, const char *text);
 void sl_html_append_row (GString *page, const char *name, const char *format, ...) G_GNUC_PRINTF (3, 4);
 /** sl_html_append_bar: a cell of a table with a bar for @share, 0..1. */
 void sl_html_append_bar (GString *page, gdouble share);
-
-G_END_DECLS
 
 #endif

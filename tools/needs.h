@@ -5,11 +5,7 @@
 
 #include "tools/options.h"
 
-G_BEGIN_DECLS
-
 /** sl_print_needs: one line a reader, operator, row of ONNX's table and decoder that one of @models needs, sorted; an exit status. */
 int sl_print_needs (char **models, const SlModelOptions *options);
-
-G_END_DECLS
 
 #endif

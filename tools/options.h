@@ -10,8 +10,6 @@
 #include "models/model.h"
 #include "models/settings.h"
 
-G_BEGIN_DECLS
-
 /** Options about a model; zeroed = nothing given. */
 typedef struct
 {
@@ -74,7 +72,5 @@ gboolean sl_options_choice (const char *command, const char *option, char **text
 int sl_options_usage (const char *command, const char *format, ...) G_GNUC_PRINTF (2, 3);
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (SlModelOptions, sl_model_options_clear)
-
-G_END_DECLS
 
 #endif

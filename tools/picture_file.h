@@ -10,8 +10,6 @@
 
 #include "tools/picture_header.h"
 
-G_BEGIN_DECLS
-
 typedef struct _SlPictureFile SlPictureFile;
 
 /** sl_picture_file_takes: whether a picture of @header is decoded here. */
@@ -26,7 +24,5 @@ void sl_picture_file_close (SlPictureFile *file);
 GstSample *sl_picture_file_next (SlPictureFile *file);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlPictureFile, sl_picture_file_close)
-
-G_END_DECLS
 
 #endif

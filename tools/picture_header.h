@@ -7,8 +7,6 @@
 
 #include <glib.h>
 
-G_BEGIN_DECLS
-
 typedef enum
 {
   SL_PICTURE_OTHER, /* no picture, or of a kind that is not looked into */
@@ -46,7 +44,5 @@ typedef struct
 SlPictureHeader sl_picture_header_read (const guint8 *bytes, gsize n);
 /** sl_picture_header_check: FALSE with @error set for a picture that is too large, or of a kind that nothing here decodes. */
 gboolean sl_picture_header_check (const SlPictureHeader *header, GError **error);
-
-G_END_DECLS
 
 #endif

@@ -8,8 +8,6 @@
 
 #include <glib.h>
 
-G_BEGIN_DECLS
-
 /** SlProgress: @what: shown first; @unit: (nullable): what is counted, with its rate; @all: the number at the end, 0 = unknown; @started:
  *  us of g_get_monotonic_time(). */
 typedef struct
@@ -31,7 +29,5 @@ gdouble sl_progress_share (guint64 position, guint64 duration);
 void sl_progress_hide (void);
 /** sl_progress_erase: the same in a signal handler. */
 void sl_progress_erase (void);
-
-G_END_DECLS
 
 #endif

@@ -123,30 +123,16 @@ print_sum (const SlReplaySum *sum, guint n)
 }
 
 static void
-append_text (GString *out, const char *key, const char *text)
-{
-  g_string_append_printf (out, ",\"%s\":", key);
-  sl_json_append_string (out, text);
-}
-
-static void
-append_number (GString *out, const char *key, gdouble value)
-{
-  g_string_append_printf (out, ",\"%s\":", key);
-  sl_json_append_double (out, value, 9);
-}
-
-static void
 append_difference (GString *out, const SlReplayDifference *difference)
 {
   g_string_append_printf (out, "{\"inference\":%" G_GUINT64_FORMAT ",\"output\":%u", difference->number, difference->output);
-  append_number (out, "seconds", difference->pts == G_MAXUINT64 ? (gdouble) NAN : (gdouble) difference->pts / 1e9);
+  sl_json_append_number (out, "seconds", difference->pts == G_MAXUINT64 ? (gdouble) NAN : (gdouble) difference->pts / 1e9, 9);
   if (difference->stored) {
     g_string_append_printf (out, ",\"values\":%" G_GSIZE_FORMAT ",\"differing\":%" G_GSIZE_FORMAT ",\"place\":%" G_GSIZE_FORMAT,
                             difference->elements, difference->differing, difference->place);
-    append_number (out, "got", difference->got);
-    append_number (out, "expected", difference->expected);
-    append_number (out, "largest", difference->largest);
+    sl_json_append_number (out, "got", difference->got, 9);
+    sl_json_append_number (out, "expected", difference->expected, 9);
+    sl_json_append_number (out, "largest", difference->largest, 9);
   }
   g_string_append_c (out, '}');
 }
@@ -156,7 +142,7 @@ static void
 append_run (GString *out, const char *key, guint threads, const char *backends)
 {
   g_string_append_printf (out, ",\"%s\":{\"threads\":%u", key, threads);
-  append_text (out, "backends", backends);
+  sl_json_append_text (out, "backends", backends);
   g_string_append_c (out, '}');
 }
 
@@ -168,10 +154,10 @@ print_json (const char *path, const char *model, const SlBlackBox *box, const Sl
   g_autoptr (GString) out = g_string_new ("{\"file\":");
   g_autofree char *here = sl_black_box_backends (session), *written = written_text (info);
   sl_json_append_string (out, path);
-  append_text (out, "model", model);
-  append_text (out, "reason", info->reason);
-  append_text (out, "written", written);
-  append_text (out, "sightline", info->version);
+  sl_json_append_text (out, "model", model);
+  sl_json_append_text (out, "reason", info->reason);
+  sl_json_append_text (out, "written", written);
+  sl_json_append_text (out, "sightline", info->version);
   append_run (out, "recorded", info->threads, info->backends);
   append_run (out, "here", sl_session_threads (session), here);
   g_string_append_printf (out,
@@ -186,7 +172,7 @@ print_json (const char *path, const char *model, const SlBlackBox *box, const Sl
   g_string_append (out, ",\"first_failure\":");
   if (report->failure != NULL) {
     g_string_append_printf (out, "{\"inference\":%" G_GUINT64_FORMAT, report->failed);
-    append_text (out, "message", report->failure);
+    sl_json_append_text (out, "message", report->failure);
     g_string_append_c (out, '}');
   } else {
     g_string_append (out, "null");

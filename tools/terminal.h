@@ -8,8 +8,6 @@
 #include <glib.h>
 #include <stdio.h>
 
-G_BEGIN_DECLS
-
 typedef enum
 {
   SL_STYLE_PLAIN, /* ends any other style */
@@ -28,7 +26,5 @@ guint sl_terminal_width (const char *text);
 /** sl_terminal_style: (transfer none): the characters that begin @style; "" where @stream is no such terminal, or NO_COLOR is set and not
  *  empty. */
 const char *sl_terminal_style (FILE *stream, SlStyle style);
-
-G_END_DECLS
 
 #endif

@@ -11,8 +11,6 @@
 #include "core/backends/weight_cache.h"
 #include "core/graph/graph.h"
 
-G_BEGIN_DECLS
-
 /** Most rows of the table. */
 #define SL_MAX_BACKENDS 8
 
@@ -116,7 +114,5 @@ const SlBackend *sl_backends_next (const SlBackend *backend, const SlGraph *grap
 /** sl_backends_heavy: whether the nodes of @backend are worth more than one thread of its own; these threads spin between steps. If an
  *  earlier row has nodes, too, only layers that no earlier row supports count: the others are small. */
 gboolean sl_backends_heavy (const SlHost *host, const SlBackend *backend);
-
-G_END_DECLS
 
 #endif

@@ -22,12 +22,6 @@ static const SlBackend *const rows[] = {
 
 G_STATIC_ASSERT (G_N_ELEMENTS (rows) <= SL_MAX_BACKENDS);
 
-/* Names that SIGHTLINE_BACKEND had before they were those of rows. */
-static const struct
-{
-  const char *old, *name;
-} deprecated[] = { { "sightline", "int8" }, { "reference", "plain" } };
-
 void
 sl_host_need_scratch (SlHost *host, gsize bytes)
 {
@@ -69,9 +63,6 @@ forced_backend (void)
 {
   static gint warned;
   const char *name = g_getenv ("SIGHTLINE_BACKEND");
-  for (guint i = 0; name != NULL && i < G_N_ELEMENTS (deprecated); i++)
-    if (strcmp (name, deprecated[i].old) == 0)
-      name = deprecated[i].name;
   for (guint i = 0; name != NULL && i < G_N_ELEMENTS (rows); i++)
     if (strcmp (name, rows[i]->name) == 0)
       return rows[i];

@@ -6,8 +6,6 @@
 #include <glib.h>
 #include <string.h>
 
-G_BEGIN_DECLS
-
 typedef guint32 SlFour __attribute__ ((vector_size (16)));
 
 /** sl_turn: four elements of each of four lines at @in, @from bytes apart, as four columns at @out, @to bytes apart. @flip: exclusive or for
@@ -27,7 +25,5 @@ sl_turn (const void *in, gsize from, void *out, gsize to, guint32 flip)
   for (guint i = 0; i < 4; i++)
     memcpy ((guint8 *) out + i * to, &columns[i], sizeof columns[i]);
 }
-
-G_END_DECLS
 
 #endif

@@ -8,8 +8,6 @@
 
 #include "core/graph/arena.h"
 
-G_BEGIN_DECLS
-
 typedef struct _SlWeightCache SlWeightCache;
 /** SlWeightFunc: makes an entry in @arena, which no other thread uses meanwhile. */
 typedef void *(*SlWeightFunc) (SlArena *arena, gpointer data);
@@ -32,7 +30,5 @@ void *sl_weight_cache_get (SlWeightCache *cache, const void *key, const void *ho
 void sl_weight_cache_count (SlWeightCache *cache, gsize bytes);
 /** sl_weight_cache_bytes: of all entries; any thread. */
 gsize sl_weight_cache_bytes (SlWeightCache *cache);
-
-G_END_DECLS
 
 #endif

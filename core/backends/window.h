@@ -5,8 +5,6 @@
 
 #include "core/graph/graph.h"
 
-G_BEGIN_DECLS
-
 /** SlWindowShape: a window sliding over an NHWC tensor. @top, @left: pixels of padding before the first. */
 typedef struct
 {
@@ -19,7 +17,5 @@ typedef struct
 SlWindowShape sl_window_shape (const SlGraph *graph, const SlNode *node);
 /** sl_window_is_pixel: whether the window is one pixel, and the output has the input's pixels. */
 gboolean sl_window_is_pixel (const SlWindowShape *window);
-
-G_END_DECLS
 
 #endif

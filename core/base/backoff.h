@@ -7,8 +7,6 @@
 
 #include <glib.h>
 
-G_BEGIN_DECLS
-
 /**
  * sl_backoff_delay:
  * @shortest: milliseconds after the first failure
@@ -28,7 +26,5 @@ guint sl_backoff_delay (guint shortest, guint longest, guint failures);
  * sl_backoff_delay() with a given random number.
  */
 guint sl_backoff_delay_at (guint shortest, guint longest, guint failures, gdouble chance);
-
-G_END_DECLS
 
 #endif

@@ -201,6 +201,22 @@ sl_cpu_has (unsigned int features)
 }
 
 bool
+sl_cpu_runs (const SlCpuRow *row)
+{
+  return reached (chosen ()->features, row->level) && sl_cpu_has (row->more);
+}
+
+const void *
+sl_cpu_best (const SlCpuRow *rows, unsigned int n)
+{
+  const void *best = NULL;
+  for (unsigned int i = 0; i < n; i++)
+    if (rows[i].level <= chosen ()->level && sl_cpu_runs (&rows[i]))
+      best = rows[i].kernels;
+  return best;
+}
+
+bool
 sl_cpu_may_use (SlCpuLevel level, unsigned int features)
 {
   return level <= chosen ()->level && sl_cpu_has (features);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * The instruction sets of this processor, detected once per process, and how far kernels may use them. Every family of kernels has a
- * table whose rows say what they need, and takes its best row that sl_cpu_may_use() allows.
+ * table of SlCpuRow, and takes the best row that sl_cpu_best() allows.
  *
  * Two environment variables are read at the first call. SIGHTLINE_CPU=LEVEL limits every family to that level; if the processor does not
  * have it, a warning says which levels are available and which one is used. SIGHTLINE_CPU_MASK=LEVEL, for tests, hides instruction sets
@@ -63,6 +63,23 @@ void sl_cpu_resolve (unsigned int detected, const char *mask, const char *wanted
 
 /** sl_cpu_reaches: whether @features make the level called @name; false for unknown names. */
 bool sl_cpu_reaches (unsigned int features, const char *name);
+
+/**
+ * SlCpuRow: a set of kernels.
+ * @level: what SIGHTLINE_CPU and SIGHTLINE_CPU_MASK call it
+ * @more: what it needs of the processor beyond that level
+ */
+typedef struct
+{
+  const void *kernels;
+  SlCpuLevel level;
+  unsigned int more;
+} SlCpuRow;
+
+/** sl_cpu_runs: whether the processor has what @row needs and no mask hides it; any thread. */
+bool sl_cpu_runs (const SlCpuRow *row);
+/** sl_cpu_best: kernels of the last of @n rows that run here and that SIGHTLINE_CPU allows; the first row must always run. Any thread. */
+const void *sl_cpu_best (const SlCpuRow *rows, unsigned int n);
 
 /** sl_cpu_has: whether the processor has all of @features and no mask hides one; any thread. */
 bool sl_cpu_has (unsigned int features);

@@ -9,8 +9,6 @@
 
 #include <glib-object.h>
 
-G_BEGIN_DECLS
-
 /** sl_decoder_use_own_memory: @element, a GstElement, has its frames decoded into libavcodec's memory and copied, if it is a libav
  *  decoder; others are left as they are. Before it has started. */
 static inline void
@@ -19,7 +17,5 @@ sl_decoder_use_own_memory (gpointer element)
   if (g_object_class_find_property (G_OBJECT_GET_CLASS (element), "direct-rendering") != NULL)
     g_object_set (element, "direct-rendering", FALSE, NULL);
 }
-
-G_END_DECLS
 
 #endif

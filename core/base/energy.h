@@ -9,8 +9,6 @@
 
 #include <glib.h>
 
-G_BEGIN_DECLS
-
 typedef struct _SlEnergy SlEnergy;
 
 /**
@@ -30,7 +28,5 @@ const char *sl_energy_source (const SlEnergy *energy);
 gdouble sl_energy_read (SlEnergy *energy);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlEnergy, sl_energy_free)
-
-G_END_DECLS
 
 #endif

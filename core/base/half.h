@@ -7,8 +7,6 @@
 
 #include <glib.h>
 
-G_BEGIN_DECLS
-
 /** SL_HALF_MOST: the largest finite one. */
 #define SL_HALF_MOST 65504.0f
 
@@ -24,7 +22,5 @@ gboolean sl_half_holds (gfloat value);
 gfloat sl_bfloat_to_float (guint16 bfloat);
 /** sl_bfloat_from_float: the nearest, of two the even one. */
 guint16 sl_bfloat_from_float (gfloat value);
-
-G_END_DECLS
 
 #endif

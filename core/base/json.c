@@ -67,3 +67,31 @@ sl_json_append_double (GString *out, double value, guint digits)
   g_snprintf (format, sizeof format, "%%.%ug", MIN (digits, 17));
   g_string_append (out, isfinite (value) ? g_ascii_formatd (text, sizeof text, format, value) : "null");
 }
+
+void
+sl_json_append_key (GString *out, const char *key)
+{
+  const char last = out->str[out->len - 1];
+  g_string_append_printf (out, "%s\"%s\":", last == '{' || last == '[' ? "" : ",", key);
+}
+
+void
+sl_json_append_text (GString *out, const char *key, const char *text)
+{
+  sl_json_append_key (out, key);
+  sl_json_append_string (out, text);
+}
+
+void
+sl_json_append_number (GString *out, const char *key, double value, guint digits)
+{
+  sl_json_append_key (out, key);
+  sl_json_append_double (out, value, digits);
+}
+
+void
+sl_json_append_count (GString *out, const char *key, guint64 count)
+{
+  sl_json_append_key (out, key);
+  g_string_append_printf (out, "%" G_GUINT64_FORMAT, count);
+}

@@ -15,8 +15,6 @@
 
 #include <glib.h>
 
-G_BEGIN_DECLS
-
 /** Objects and lists within each other. */
 #define SL_JSON_MAX_DEPTH 60
 
@@ -66,7 +64,5 @@ gboolean sl_json_reader_skip (SlJsonReader *reader);
 gboolean sl_json_reader_end (SlJsonReader *reader);
 /** sl_json_reader_fail: sets the error, at the line at hand; returns FALSE. */
 gboolean sl_json_reader_fail (SlJsonReader *reader, const char *format, ...) G_GNUC_PRINTF (2, 3);
-
-G_END_DECLS
 
 #endif

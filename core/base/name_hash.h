@@ -8,13 +8,9 @@
 
 #include <glib.h>
 
-G_BEGIN_DECLS
-
 /** sl_siphash: SipHash-2-4 of @size bytes, as Aumasson and Bernstein describe it. */
 guint64 sl_siphash (const void *data, gsize size, const guint64 key[2]);
 /** sl_name_hash: of a string, other in each process; in the place of g_str_hash(). */
 guint sl_name_hash (gconstpointer name);
-
-G_END_DECLS
 
 #endif

@@ -7,8 +7,6 @@
 
 #include <glib.h>
 
-G_BEGIN_DECLS
-
 /**
  * sl_percentile_index:
  * @n: number of values, 1 or more
@@ -22,7 +20,5 @@ G_BEGIN_DECLS
 gsize sl_percentile_index (gsize n, guint percent);
 /** sl_percentile_median_ms: the median of @times (nullable) (element-type gint64), us, which it sorts; in ms, not a number without any. */
 gdouble sl_percentile_median_ms (GArray *times);
-
-G_END_DECLS
 
 #endif

@@ -8,8 +8,6 @@
 
 #include <glib.h>
 
-G_BEGIN_DECLS
-
 /** Characters that are shown of a name, of a label, and of a whole message at most. */
 #define SL_PRINTABLE_NAME 160
 #define SL_PRINTABLE_LABEL 80
@@ -35,7 +33,5 @@ void sl_printable_error (GError **error);
 /** sl_message_detail: (transfer full) (nullable): what @debug (nullable), the debug text of an element's message, says behind its line with
  *  file and function: on one line, less what says nothing to people. */
 char *sl_message_detail (const char *debug);
-
-G_END_DECLS
 
 #endif

@@ -8,8 +8,6 @@
 
 #include <glib.h>
 
-G_BEGIN_DECLS
-
 /** What stands in the place of a secret. */
 #define SL_HIDDEN "***"
 
@@ -30,7 +28,5 @@ char *sl_redact (const char *text);
 /** sl_redact_secrets: (transfer full): @text with each of @secrets (char *) hidden. Those of less than 3 bytes are left: hiding them would
  *  garble the text and hide nothing. */
 char *sl_redact_secrets (const char *text, const GPtrArray *secrets);
-
-G_END_DECLS
 
 #endif

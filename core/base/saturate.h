@@ -7,8 +7,6 @@
 
 #include <glib.h>
 
-G_BEGIN_DECLS
-
 /** sl_saturate: towards zero; the nearest limit of 32 bits where it does not fit, 0 for NaN. */
 static inline gint32
 sl_saturate (gdouble real)
@@ -19,7 +17,5 @@ sl_saturate (gdouble real)
     return G_MININT32;
   return real == real ? (gint32) real : 0;
 }
-
-G_END_DECLS
 
 #endif

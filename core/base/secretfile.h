@@ -7,8 +7,6 @@
 
 #include <glib.h>
 
-G_BEGIN_DECLS
-
 /** Bytes of a password at most. */
 #define SL_SECRET_MAX 4096
 
@@ -20,7 +18,5 @@ G_BEGIN_DECLS
  * SL_SECRET_MAX, or has a second line or a NUL in it.
  */
 char *sl_secret_file_read (const char *path, char **warning, GError **error);
-
-G_END_DECLS
 
 #endif

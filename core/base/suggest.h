@@ -7,8 +7,6 @@
 
 #include <glib.h>
 
-G_BEGIN_DECLS
-
 /** sl_suggest: (transfer none) (nullable): the one of @names (@n, NULL entries skipped) for which @got is a probable typo: at most a third
  *  of its letters differ. */
 const char *sl_suggest (const char *got, const char *const *names, guint n);
@@ -18,7 +16,5 @@ char *sl_suggest_text (const char *got, const char *const *names, guint n);
 /** sl_suggest_nearest: (transfer full): the same of names that may be many: where nothing is near, "; the nearest are 'X', 'Y', 'Z'",
  *  of more than 12. */
 char *sl_suggest_nearest (const char *got, const char *const *names, guint n);
-
-G_END_DECLS
 
 #endif

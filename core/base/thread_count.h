@@ -8,8 +8,6 @@
 
 #include <glib.h>
 
-G_BEGIN_DECLS
-
 /** SL_MAX_THREADS: most threads that anything of ours is given. */
 #define SL_MAX_THREADS 64
 /** SL_THREADS_EXPECTED: for messages. */
@@ -19,7 +17,5 @@ G_BEGIN_DECLS
 guint sl_threads_resolve (guint threads);
 /** sl_threads_parse: FALSE unless @text is "auto", "0" or a number in 1..SL_MAX_THREADS; that is then 0. */
 gboolean sl_threads_parse (const char *text, guint *threads);
-
-G_END_DECLS
 
 #endif

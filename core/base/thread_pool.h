@@ -8,8 +8,6 @@
 
 #include <glib.h>
 
-G_BEGIN_DECLS
-
 typedef struct _SlPool SlPool;
 
 /** SlPoolFunc: does piece @item; @thread is 0 for the caller of sl_pool_run(), below the number of threads for others. */
@@ -26,7 +24,5 @@ void sl_pool_run (SlPool *pool, SlPoolFunc func, const void *data, guint items, 
 /** sl_pool_rest: ends a series of works, such as a model's layers. If series do not follow each other at once, threads sleep now, and the
  *  next series wakes them only if this one took long. @pool (nullable). */
 void sl_pool_rest (SlPool *pool);
-
-G_END_DECLS
 
 #endif

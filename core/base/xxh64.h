@@ -8,12 +8,8 @@
 
 #include <glib.h>
 
-G_BEGIN_DECLS
-
 /** sl_xxh64: of @size bytes, the same on every machine. The hash of one piece as the @seed of the next chains pieces. @data is nullable where
  *  @size is 0. */
 guint64 sl_xxh64 (const void *data, gsize size, guint64 seed);
-
-G_END_DECLS
 
 #endif

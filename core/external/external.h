@@ -12,8 +12,6 @@
 
 #include "core/graph/graph.h"
 
-G_BEGIN_DECLS
-
 /** The names of backends, for messages. */
 #define SL_BACKEND_NAMES "auto, sightline, onnxruntime or tflite"
 #define SL_BACKEND_OURS "sightline"
@@ -102,7 +100,5 @@ void sl_external_session_cancel (SlExternalSession *session, gboolean cancelled)
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlExternalModel, sl_external_model_unref)
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlExternalSession, sl_external_session_free)
-
-G_END_DECLS
 
 #endif

@@ -6,8 +6,6 @@
 #include "core/external/external.h"
 #include "core/external/onnxruntime_api.h"
 
-G_BEGIN_DECLS
-
 /**
  * SlOrt: the library.
  * @handle: of dlopen()
@@ -30,7 +28,5 @@ gboolean sl_ort_good (const SlOrt *ort, SlOrtStatus *status, GError **error);
 /** sl_ort_append_providers: those of @settings into @options. @device: (out) (transfer full): "CUDA", "TensorRT, CUDA" or "CPU". */
 gboolean sl_ort_append_providers (const SlOrt *ort, SlOrtOptions *options, const SlBackendSettings *settings, char **device,
                                   GError **error);
-
-G_END_DECLS
 
 #endif

@@ -9,8 +9,6 @@
 #include <glib.h>
 #include <stdint.h>
 
-G_BEGIN_DECLS
-
 /** Version of the table: that of ONNX Runtime 1.14, the first whose functions below are all there. */
 #define SL_ORT_API 14
 #define SL_ORT_OLDEST "1.14"
@@ -164,7 +162,5 @@ enum
   SL_ORT_UINT32 = 12,
   SL_ORT_UINT64 = 13
 };
-
-G_END_DECLS
 
 #endif

@@ -7,8 +7,6 @@
 
 #include "core/external/external.h"
 
-G_BEGIN_DECLS
-
 /** SL_FAILURE_SIZE: bytes of a runtime's own words that are kept. */
 #define SL_FAILURE_SIZE 512
 
@@ -67,7 +65,5 @@ typedef struct
 gboolean sl_runtime_find_functions (void *handle, const SlRuntimeFunction *functions, guint n, gpointer into, GError **error);
 /** sl_runtime_settings_each: calls @take with each KEY and VALUE of @options (nullable), which sl_backend_settings_check() has passed. */
 void sl_runtime_settings_each (const char *options, void (*take) (const char *key, const char *value, gpointer data), gpointer data);
-
-G_END_DECLS
 
 #endif

@@ -8,8 +8,6 @@
 
 #include <glib.h>
 
-G_BEGIN_DECLS
-
 typedef struct _SlArena SlArena;
 
 SlArena *sl_arena_new (void);
@@ -30,7 +28,5 @@ gboolean sl_arena_holds (const SlArena *arena, const void *data);
 gsize sl_arena_used (const SlArena *arena);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlArena, sl_arena_free)
-
-G_END_DECLS
 
 #endif

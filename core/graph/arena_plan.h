@@ -8,8 +8,6 @@
 
 #include <glib.h>
 
-G_BEGIN_DECLS
-
 /** A block: alive from step @first to step @last, inclusive; @offset is the result, a multiple of SL_TENSOR_ALIGN. */
 typedef struct
 {
@@ -28,7 +26,5 @@ typedef struct
  * Sets every offset; returns the arena's size.
  */
 gsize sl_arena_plan (SlBlock *blocks, guint n_blocks, guint n_steps, gboolean halves, gsize *lower_bound, guint *fullest);
-
-G_END_DECLS
 
 #endif

@@ -8,8 +8,6 @@
 
 #include <glib.h>
 
-G_BEGIN_DECLS
-
 typedef enum
 {
   SL_DTYPE_INVALID = 0,
@@ -40,7 +38,5 @@ gboolean sl_dtype_range (SlDtype dtype, gint32 *lo, gint32 *hi);
 gboolean sl_dtype_is_float (SlDtype dtype);
 /** sl_dtype_value: element @i of @data, which is aligned to nothing; integers of 64 bits beyond 2^53 rounded. */
 gdouble sl_dtype_value (SlDtype dtype, gconstpointer data, gsize i);
-
-G_END_DECLS
 
 #endif

@@ -14,8 +14,6 @@
 #include <glib.h>
 #include <sys/stat.h>
 
-G_BEGIN_DECLS
-
 /**
  * SlFileStamp: tells files, and states of one file, apart without reading them.
  * @size: bytes
@@ -89,7 +87,5 @@ void sl_file_image_done (SlFileImage *image);
 gsize sl_file_image_resident (SlFileImage *image);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlFileImage, sl_file_image_unref)
-
-G_END_DECLS
 
 #endif

@@ -18,8 +18,6 @@
 #include "core/graph/precision.h"
 #include "core/graph/tensor.h"
 
-G_BEGIN_DECLS
-
 /** Limits for a file; more is SL_ERROR_LIMIT. */
 #define SL_MAX_TENSORS 65536
 #define SL_MAX_NODES 65536
@@ -181,7 +179,5 @@ const SlTensor *sl_graph_declared_input_tensor (const SlGraph *graph, guint i);
 gsize sl_graph_constant_bytes (const SlGraph *graph);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlGraph, sl_graph_unref)
-
-G_END_DECLS
 
 #endif

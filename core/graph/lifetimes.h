@@ -7,8 +7,6 @@
 
 #include "core/graph/graph.h"
 
-G_BEGIN_DECLS
-
 /**
  * SlMemoryPlan:
  * @bytes: size of the arena
@@ -40,7 +38,5 @@ void sl_memory_plan (const SlGraph *graph, const gint32 *roots, const guint8 *bo
 /** sl_memory_at_once: bytes that a run of @graph takes for tensors: its inputs and outputs, and the arena that sl_memory_plan() finds for the others.
  *  @fullest: (out): the node at which most is alive. All tensors have their bytes, the sum of which is no more than G_MAXSIZE / 4. */
 gsize sl_memory_at_once (const SlGraph *graph, guint *fullest);
-
-G_END_DECLS
 
 #endif

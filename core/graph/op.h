@@ -15,8 +15,6 @@
 #include "core/graph/arena.h"
 #include "core/graph/tensor.h"
 
-G_BEGIN_DECLS
-
 /* Operators of TensorFlow Lite's files: SL_OP_NAME, and sl_op_name, its row in core/ops/. */
 #define SL_TFLITE_OPERATORS(X)                                   \
   X (ADD, add)                                                   \
@@ -489,6 +487,10 @@ typedef struct
   void (*run) (const SlKernelCall *call);
 } SlOp;
 
+/** SL_OP_ROW: begins the row of SL_OP_@op, whose name is @op's: from @least inputs, which must be there, to @most, and @outputs. */
+#define SL_OP_ROW(op, least, most, outputs) \
+  .type = SL_OP_##op, .name = #op, .min_inputs = (least), .max_inputs = (most), .required = (least), .n_outputs = (outputs)
+
 /** sl_op_get: (nullable): the row of @type. */
 const SlOp *sl_op_get (SlOpType type);
 /** sl_op_type_name: (transfer none): as in the list above, also of operators that are left out of this build. */
@@ -497,7 +499,5 @@ const char *sl_op_type_name (SlOpType op);
 const char *sl_op_name (SlOpType op);
 /** sl_op_supported_names: (transfer container): every supported operator, sorted, NULL-terminated. */
 const char **sl_op_supported_names (void);
-
-G_END_DECLS
 
 #endif

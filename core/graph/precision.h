@@ -5,8 +5,6 @@
 
 #include <glib.h>
 
-G_BEGIN_DECLS
-
 /** SL_PRECISION_NAMES: for messages. */
 #define SL_PRECISION_NAMES "float, bf16 or fp16"
 
@@ -27,7 +25,5 @@ typedef enum
 gboolean sl_precision_parse (const char *text, SlPrecision *precision, GError **error);
 /** sl_precision_name: (transfer none): "bf16". */
 const char *sl_precision_name (SlPrecision precision);
-
-G_END_DECLS
 
 #endif

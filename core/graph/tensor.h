@@ -14,8 +14,6 @@
 #include "core/graph/arena.h"
 #include "core/graph/dtype.h"
 
-G_BEGIN_DECLS
-
 /** Highest rank a tensor may have. */
 #define SL_MAX_RANK 8
 /** Alignment in bytes of every tensor buffer the library allocates, and that it asks of others. */
@@ -75,7 +73,5 @@ void *sl_tensor_buffer_new (gsize bytes);
 void sl_tensor_buffer_free (void *buffer);
 /** sl_tensor_alloc: the same in @arena, never NULL. */
 void *sl_tensor_alloc (SlArena *arena, gsize bytes);
-
-G_END_DECLS
 
 #endif

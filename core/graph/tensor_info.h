@@ -12,8 +12,6 @@
 #include "core/graph/tensor.h"
 #include "core/graph/value_kind.h"
 
-G_BEGIN_DECLS
-
 /**
  * SlTensorInfo:
  * @name: (nullable)
@@ -44,7 +42,5 @@ char *sl_tensor_info_describe (const SlTensorInfo *info);
 char *sl_tensor_infos_describe (const SlTensorInfo *infos, guint n);
 /** sl_tensor_infos_clear: frees the texts of @n. */
 void sl_tensor_infos_clear (SlTensorInfo *infos, guint n);
-
-G_END_DECLS
 
 #endif

@@ -7,8 +7,6 @@
 
 #include "core/graph/graph.h"
 
-G_BEGIN_DECLS
-
 typedef enum
 {
   SL_VALUES_UNKNOWN,
@@ -23,7 +21,5 @@ SlValueKind sl_graph_value_kind (const SlGraph *graph, gint32 index);
 /** sl_graph_class_count: how many numbers each element of tensor @index was chosen from, where ARG_MAX makes it, or how many classes TFLite_Detection_PostProcess
  *  has; 0 = nothing says so. */
 guint sl_graph_class_count (const SlGraph *graph, gint32 index);
-
-G_END_DECLS
 
 #endif

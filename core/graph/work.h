@@ -9,8 +9,6 @@
 
 #include "core/graph/graph.h"
 
-G_BEGIN_DECLS
-
 /** sl_node_multiply_adds: those of convolutions, matrix products and LSTMs, 0 for other operators; shapes must be inferred. */
 guint64 sl_node_multiply_adds (const SlGraph *graph, const SlNode *node);
 /** sl_node_work: the same; for other operators the number of multiply-adds that would take the plain kernel's time; 0 for views. */
@@ -18,7 +16,5 @@ guint64 sl_node_work (const SlGraph *graph, const SlNode *node);
 /** sl_graph_multiply_adds, sl_graph_work: of all nodes, a run. */
 guint64 sl_graph_multiply_adds (const SlGraph *graph);
 guint64 sl_graph_work (const SlGraph *graph);
-
-G_END_DECLS
 
 #endif

@@ -60,38 +60,19 @@ topk_infer (SlGraph *graph, SlNode *node, GError **error)
 }
 
 const SlOp sl_op_arg_max = {
-  .type = SL_OP_ARG_MAX,
-  .name = "ARG_MAX",
-  .min_inputs = 2,
-  .max_inputs = 2,
-  .required = 2,
-  .n_outputs = 1,
+  SL_OP_ROW (ARG_MAX, 2, 2, 1),
   .check = arg_check,
   .infer = arg_infer,
   .run = sl_kernel_arg_max,
 };
 
 const SlOp sl_op_arg_min = {
-  .type = SL_OP_ARG_MIN,
-  .name = "ARG_MIN",
-  .min_inputs = 2,
-  .max_inputs = 2,
-  .required = 2,
-  .n_outputs = 1,
+  SL_OP_ROW (ARG_MIN, 2, 2, 1),
   .check = arg_check,
   .infer = arg_infer,
   .run = sl_kernel_arg_max,
 };
 
 const SlOp sl_op_topk_v2 = {
-  .type = SL_OP_TOPK_V2,
-  .name = "TOPK_V2",
-  .min_inputs = 2,
-  .max_inputs = 2,
-  .required = 2,
-  .n_outputs = 2,
-  .check = topk_check,
-  .infer = topk_infer,
-  .prepare = sl_kernel_topk_prepare,
-  .run = sl_kernel_topk,
+  SL_OP_ROW (TOPK_V2, 2, 2, 2), .check = topk_check, .infer = topk_infer, .prepare = sl_kernel_topk_prepare, .run = sl_kernel_topk,
 };

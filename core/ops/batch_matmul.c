@@ -170,14 +170,5 @@ run (const SlKernelCall *call)
 }
 
 const SlOp sl_op_batch_matmul = {
-  .type = SL_OP_BATCH_MATMUL,
-  .name = "BATCH_MATMUL",
-  .min_inputs = 2,
-  .max_inputs = 2,
-  .required = 2,
-  .n_outputs = 1,
-  .check = check,
-  .infer = infer,
-  .prepare = prepare,
-  .run = run,
+  SL_OP_ROW (BATCH_MATMUL, 2, 2, 1), .check = check, .infer = infer, .prepare = prepare, .run = run,
 };

@@ -33,33 +33,25 @@ infer (SlGraph *graph, SlNode *node, GError **error)
          && sl_node_set_shape (graph, node, 0, rank, dims, error);
 }
 
-#define BINARY(symbol, op_type, op_name) \
-  const SlOp symbol = {                  \
-    .type = op_type,                     \
-    .name = op_name,                     \
-    .min_inputs = 2,                     \
-    .max_inputs = 2,                     \
-    .required = 2,                       \
-    .n_outputs = 1,                      \
-    .in_place = TRUE,                    \
-    .check = check,                      \
-    .infer = infer,                      \
-    .prepare = sl_kernel_binary_prepare, \
-    .run = sl_kernel_binary,             \
-  }
+#define BINARY(symbol, op)                                                                                            \
+  const SlOp                                                                                                          \
+    symbol = {                                                                                                        \
+      SL_OP_ROW (op, 2, 2, 1), .in_place = TRUE, .check = check, .infer = infer, .prepare = sl_kernel_binary_prepare, \
+      .run = sl_kernel_binary,                                                                                        \
+    }
 
-BINARY (sl_op_add, SL_OP_ADD, "ADD");
-BINARY (sl_op_sub, SL_OP_SUB, "SUB");
-BINARY (sl_op_mul, SL_OP_MUL, "MUL");
-BINARY (sl_op_div, SL_OP_DIV, "DIV");
-BINARY (sl_op_maximum, SL_OP_MAXIMUM, "MAXIMUM");
-BINARY (sl_op_minimum, SL_OP_MINIMUM, "MINIMUM");
-BINARY (sl_op_squared_difference, SL_OP_SQUARED_DIFFERENCE, "SQUARED_DIFFERENCE");
-BINARY (sl_op_pow, SL_OP_POW, "POW");
-BINARY (sl_op_floor_div, SL_OP_FLOOR_DIV, "FLOOR_DIV");
-BINARY (sl_op_floor_mod, SL_OP_FLOOR_MOD, "FLOOR_MOD");
-BINARY (sl_op_fmod, SL_OP_FMOD, "FMOD");
-BINARY (sl_op_bitwise_and, SL_OP_BITWISE_AND, "BITWISE_AND");
-BINARY (sl_op_bitwise_or, SL_OP_BITWISE_OR, "BITWISE_OR");
-BINARY (sl_op_bitwise_xor, SL_OP_BITWISE_XOR, "BITWISE_XOR");
-BINARY (sl_op_prelu, SL_OP_PRELU, "PRELU");
+BINARY (sl_op_add, ADD);
+BINARY (sl_op_sub, SUB);
+BINARY (sl_op_mul, MUL);
+BINARY (sl_op_div, DIV);
+BINARY (sl_op_maximum, MAXIMUM);
+BINARY (sl_op_minimum, MINIMUM);
+BINARY (sl_op_squared_difference, SQUARED_DIFFERENCE);
+BINARY (sl_op_pow, POW);
+BINARY (sl_op_floor_div, FLOOR_DIV);
+BINARY (sl_op_floor_mod, FLOOR_MOD);
+BINARY (sl_op_fmod, FMOD);
+BINARY (sl_op_bitwise_and, BITWISE_AND);
+BINARY (sl_op_bitwise_or, BITWISE_OR);
+BINARY (sl_op_bitwise_xor, BITWISE_XOR);
+BINARY (sl_op_prelu, PRELU);

@@ -92,50 +92,28 @@ where_run (const SlKernelCall *call)
   }
 }
 
-#define COMPARE(symbol, op_type, op_name, arity) \
-  const SlOp symbol = {                          \
-    .type = op_type,                             \
-    .name = op_name,                             \
-    .min_inputs = arity,                         \
-    .max_inputs = arity,                         \
-    .required = arity,                           \
-    .n_outputs = 1,                              \
-    .check = compare_check,                      \
-    .infer = compare_infer,                      \
-    .prepare = sl_kernel_compare_prepare,        \
-    .run = sl_kernel_compare,                    \
+#define COMPARE(symbol, op, arity)                                                          \
+  const SlOp symbol = {                                                                     \
+    SL_OP_ROW (op, arity, arity, 1),      .check = compare_check,   .infer = compare_infer, \
+    .prepare = sl_kernel_compare_prepare, .run = sl_kernel_compare,                         \
   }
 
-COMPARE (sl_op_equal, SL_OP_EQUAL, "EQUAL", 2);
-COMPARE (sl_op_not_equal, SL_OP_NOT_EQUAL, "NOT_EQUAL", 2);
-COMPARE (sl_op_less, SL_OP_LESS, "LESS", 2);
-COMPARE (sl_op_less_equal, SL_OP_LESS_EQUAL, "LESS_EQUAL", 2);
-COMPARE (sl_op_greater, SL_OP_GREATER, "GREATER", 2);
-COMPARE (sl_op_greater_equal, SL_OP_GREATER_EQUAL, "GREATER_EQUAL", 2);
-COMPARE (sl_op_logical_and, SL_OP_LOGICAL_AND, "LOGICAL_AND", 2);
-COMPARE (sl_op_logical_or, SL_OP_LOGICAL_OR, "LOGICAL_OR", 2);
-COMPARE (sl_op_logical_not, SL_OP_LOGICAL_NOT, "LOGICAL_NOT", 1);
+COMPARE (sl_op_equal, EQUAL, 2);
+COMPARE (sl_op_not_equal, NOT_EQUAL, 2);
+COMPARE (sl_op_less, LESS, 2);
+COMPARE (sl_op_less_equal, LESS_EQUAL, 2);
+COMPARE (sl_op_greater, GREATER, 2);
+COMPARE (sl_op_greater_equal, GREATER_EQUAL, 2);
+COMPARE (sl_op_logical_and, LOGICAL_AND, 2);
+COMPARE (sl_op_logical_or, LOGICAL_OR, 2);
+COMPARE (sl_op_logical_not, LOGICAL_NOT, 1);
 
 const SlOp sl_op_select = {
-  .type = SL_OP_SELECT,
-  .name = "SELECT",
-  .min_inputs = 3,
-  .max_inputs = 3,
-  .required = 3,
-  .n_outputs = 1,
-  .check = select_check,
-  .infer = select_infer,
-  .prepare = sl_kernel_select_prepare,
-  .run = sl_kernel_select,
+  SL_OP_ROW (SELECT, 3, 3, 1), .check = select_check, .infer = select_infer, .prepare = sl_kernel_select_prepare, .run = sl_kernel_select,
 };
 
 const SlOp sl_op_where = {
-  .type = SL_OP_WHERE,
-  .name = "WHERE",
-  .min_inputs = 1,
-  .max_inputs = 1,
-  .required = 1,
-  .n_outputs = 1,
+  SL_OP_ROW (WHERE, 1, 1, 1),
   .check = where_check,
   .infer = where_infer,
   .run = where_run,

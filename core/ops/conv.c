@@ -164,40 +164,15 @@ fully_connected_infer (SlGraph *graph, SlNode *node, GError **error)
 }
 
 const SlOp sl_op_conv_2d = {
-  .type = SL_OP_CONV_2D,
-  .name = "CONV_2D",
-  .min_inputs = 2,
-  .max_inputs = 3,
-  .required = 2,
-  .n_outputs = 1,
-  .check = conv_check,
-  .infer = conv_infer,
-  .prepare = sl_kernel_conv_prepare,
-  .run = sl_kernel_conv_2d,
+  SL_OP_ROW (CONV_2D, 2, 3, 1), .check = conv_check, .infer = conv_infer, .prepare = sl_kernel_conv_prepare, .run = sl_kernel_conv_2d,
 };
 
 const SlOp sl_op_depthwise_conv_2d = {
-  .type = SL_OP_DEPTHWISE_CONV_2D,
-  .name = "DEPTHWISE_CONV_2D",
-  .min_inputs = 2,
-  .max_inputs = 3,
-  .required = 2,
-  .n_outputs = 1,
-  .check = depthwise_check,
-  .infer = depthwise_infer,
-  .prepare = sl_kernel_conv_prepare,
-  .run = sl_kernel_depthwise_conv_2d,
+  SL_OP_ROW (DEPTHWISE_CONV_2D, 2, 3, 1), .check = depthwise_check,           .infer = depthwise_infer,
+  .prepare = sl_kernel_conv_prepare,      .run = sl_kernel_depthwise_conv_2d,
 };
 
 const SlOp sl_op_fully_connected = {
-  .type = SL_OP_FULLY_CONNECTED,
-  .name = "FULLY_CONNECTED",
-  .min_inputs = 2,
-  .max_inputs = 3,
-  .required = 2,
-  .n_outputs = 1,
-  .check = fully_connected_check,
-  .infer = fully_connected_infer,
-  .prepare = sl_kernel_conv_prepare,
-  .run = sl_kernel_fully_connected,
+  SL_OP_ROW (FULLY_CONNECTED, 2, 3, 1), .check = fully_connected_check,   .infer = fully_connected_infer,
+  .prepare = sl_kernel_conv_prepare,    .run = sl_kernel_fully_connected,
 };

@@ -83,12 +83,7 @@ run (const SlKernelCall *call)
 }
 
 const SlOp sl_op_cumsum = {
-  .type = SL_OP_CUMSUM,
-  .name = "CUMSUM",
-  .min_inputs = 2,
-  .max_inputs = 2,
-  .required = 2,
-  .n_outputs = 1,
+  SL_OP_ROW (CUMSUM, 2, 2, 1),
   .check = check,
   .infer = sl_node_same_shape_infer,
   .run = run,

@@ -152,12 +152,7 @@ run (const SlKernelCall *call)
 }
 
 const SlOp sl_op_deform_columns = {
-  .type = SL_OP_DEFORM_COLUMNS,
-  .name = "DEFORM_COLUMNS",
-  .min_inputs = 2,
-  .max_inputs = 3,
-  .required = 2,
-  .n_outputs = 1,
+  SL_OP_ROW (DEFORM_COLUMNS, 2, 3, 1),
   .check = check,
   .infer = infer,
   .run = run,

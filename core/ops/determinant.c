@@ -77,14 +77,5 @@ run (const SlKernelCall *call)
 }
 
 const SlOp sl_op_determinant = {
-  .type = SL_OP_DETERMINANT,
-  .name = "DETERMINANT",
-  .min_inputs = 1,
-  .max_inputs = 1,
-  .required = 1,
-  .n_outputs = 1,
-  .check = check,
-  .infer = infer,
-  .prepare = prepare,
-  .run = run,
+  SL_OP_ROW (DETERMINANT, 1, 1, 1), .check = check, .infer = infer, .prepare = prepare, .run = run,
 };

@@ -122,24 +122,14 @@ fake_run (const SlKernelCall *call)
 }
 
 const SlOp sl_op_dynamic_quantize = {
-  .type = SL_OP_DYNAMIC_QUANTIZE,
-  .name = "DYNAMIC_QUANTIZE",
-  .min_inputs = 1,
-  .max_inputs = 1,
-  .required = 1,
-  .n_outputs = 3,
+  SL_OP_ROW (DYNAMIC_QUANTIZE, 1, 1, 3),
   .check = check,
   .infer = infer,
   .run = run,
 };
 
 const SlOp sl_op_fake_quantize = {
-  .type = SL_OP_FAKE_QUANTIZE,
-  .name = "FAKE_QUANTIZE",
-  .min_inputs = 1,
-  .max_inputs = 1,
-  .required = 1,
-  .n_outputs = 1,
+  SL_OP_ROW (FAKE_QUANTIZE, 1, 1, 1),
   .check = fake_check,
   .infer = sl_node_same_shape_infer,
   .run = fake_run,

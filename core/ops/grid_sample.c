@@ -170,12 +170,7 @@ run (const SlKernelCall *call)
 }
 
 const SlOp sl_op_grid_sample = {
-  .type = SL_OP_GRID_SAMPLE,
-  .name = "GRID_SAMPLE",
-  .min_inputs = 2,
-  .max_inputs = 2,
-  .required = 2,
-  .n_outputs = 1,
+  SL_OP_ROW (GRID_SAMPLE, 2, 2, 1),
   .check = check,
   .infer = infer,
   .run = run,

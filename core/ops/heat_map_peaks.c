@@ -211,12 +211,7 @@ run (const SlKernelCall *call)
 }
 
 const SlOp sl_op_heat_map_peaks = {
-  .type = SL_OP_HEAT_MAP_PEAKS,
-  .name = "HEAT_MAP_PEAKS",
-  .min_inputs = 2,
-  .max_inputs = 2,
-  .required = 2,
-  .n_outputs = 1,
+  SL_OP_ROW (HEAT_MAP_PEAKS, 2, 2, 1),
   .check = check,
   .infer = infer,
   .run = run,

@@ -70,12 +70,7 @@ run (const SlKernelCall *call)
 }
 
 const SlOp sl_op_local_response_normalization = {
-  .type = SL_OP_LOCAL_RESPONSE_NORMALIZATION,
-  .name = "LOCAL_RESPONSE_NORMALIZATION",
-  .min_inputs = 1,
-  .max_inputs = 1,
-  .required = 1,
-  .n_outputs = 1,
+  SL_OP_ROW (LOCAL_RESPONSE_NORMALIZATION, 1, 1, 1),
   .check = check,
   .infer = sl_node_same_shape_infer,
   .run = run,

@@ -7,8 +7,6 @@
 
 #include "core/ops/ops.h"
 
-G_BEGIN_DECLS
-
 /** Operands, by their place in TensorFlow Lite's files. */
 enum
 {
@@ -37,7 +35,5 @@ enum
 gboolean sl_lstm_integer_check (const SlGraph *graph, const SlNode *node, GError **error);
 void *sl_lstm_integer_prepare (const SlGraph *graph, const SlNode *node, SlArena *arena);
 void sl_lstm_integer_run (const SlKernelCall *call);
-
-G_END_DECLS
 
 #endif

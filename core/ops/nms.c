@@ -263,40 +263,13 @@ batch_run (const SlKernelCall *call)
 }
 
 const SlOp sl_op_non_max_suppression_v4 = {
-  .type = SL_OP_NON_MAX_SUPPRESSION_V4,
-  .name = "NON_MAX_SUPPRESSION_V4",
-  .min_inputs = 5,
-  .max_inputs = 5,
-  .required = 5,
-  .n_outputs = 2,
-  .check = check,
-  .infer = infer,
-  .prepare = prepare,
-  .run = run,
+  SL_OP_ROW (NON_MAX_SUPPRESSION_V4, 5, 5, 2), .check = check, .infer = infer, .prepare = prepare, .run = run,
 };
 
 const SlOp sl_op_non_max_suppression_v5 = {
-  .type = SL_OP_NON_MAX_SUPPRESSION_V5,
-  .name = "NON_MAX_SUPPRESSION_V5",
-  .min_inputs = 6,
-  .max_inputs = 6,
-  .required = 6,
-  .n_outputs = 3,
-  .check = check,
-  .infer = infer,
-  .prepare = prepare,
-  .run = run,
+  SL_OP_ROW (NON_MAX_SUPPRESSION_V5, 6, 6, 3), .check = check, .infer = infer, .prepare = prepare, .run = run,
 };
 
 const SlOp sl_op_non_max_suppression_batch = {
-  .type = SL_OP_NON_MAX_SUPPRESSION_BATCH,
-  .name = "NON_MAX_SUPPRESSION_BATCH",
-  .min_inputs = 2,
-  .max_inputs = 2,
-  .required = 2,
-  .n_outputs = 1,
-  .check = batch_check,
-  .infer = batch_infer,
-  .prepare = batch_prepare,
-  .run = batch_run,
+  SL_OP_ROW (NON_MAX_SUPPRESSION_BATCH, 2, 2, 1), .check = batch_check, .infer = batch_infer, .prepare = batch_prepare, .run = batch_run,
 };

@@ -62,12 +62,7 @@ run (const SlKernelCall *call)
 }
 
 const SlOp sl_op_non_zero = {
-  .type = SL_OP_NON_ZERO,
-  .name = "NON_ZERO",
-  .min_inputs = 1,
-  .max_inputs = 1,
-  .required = 1,
-  .n_outputs = 1,
+  SL_OP_ROW (NON_ZERO, 1, 1, 1),
   .check = check,
   .infer = infer,
   .run = run,

@@ -11,8 +11,6 @@
 #include "core/graph/graph.h"
 #include "core/base/thread_pool.h"
 
-G_BEGIN_DECLS
-
 /** SlKernelCall: one execution of a kernel: everything it may touch. Omitted optional inputs are NULL. */
 struct _SlKernelCall
 {
@@ -102,7 +100,5 @@ gsize sl_matmul_operand (const SlTensor *operand, const SlTensor *output, gsize 
 #define SL_DTYPES_INDEX (SL_DTYPE_BIT (SL_DTYPE_I32) | SL_DTYPE_BIT (SL_DTYPE_I64))
 #define SL_DTYPES_ANY ((1u << SL_DTYPE_COUNT) - 2)
 #define SL_DTYPES_ACTIVATION (SL_DTYPE_BIT (SL_DTYPE_F32) | SL_DTYPE_BIT (SL_DTYPE_I8) | SL_DTYPE_BIT (SL_DTYPE_U8))
-
-G_END_DECLS
 
 #endif

@@ -46,36 +46,21 @@ infer (SlGraph *graph, SlNode *node, GError **error)
 }
 
 const SlOp sl_op_average_pool_2d = {
-  .type = SL_OP_AVERAGE_POOL_2D,
-  .name = "AVERAGE_POOL_2D",
-  .min_inputs = 1,
-  .max_inputs = 1,
-  .required = 1,
-  .n_outputs = 1,
+  SL_OP_ROW (AVERAGE_POOL_2D, 1, 1, 1),
   .check = check,
   .infer = infer,
   .run = sl_kernel_pool_2d,
 };
 
 const SlOp sl_op_max_pool_2d = {
-  .type = SL_OP_MAX_POOL_2D,
-  .name = "MAX_POOL_2D",
-  .min_inputs = 1,
-  .max_inputs = 1,
-  .required = 1,
-  .n_outputs = 1,
+  SL_OP_ROW (MAX_POOL_2D, 1, 1, 1),
   .check = check,
   .infer = infer,
   .run = sl_kernel_pool_2d,
 };
 
 const SlOp sl_op_l2_pool_2d = {
-  .type = SL_OP_L2_POOL_2D,
-  .name = "L2_POOL_2D",
-  .min_inputs = 1,
-  .max_inputs = 1,
-  .required = 1,
-  .n_outputs = 1,
+  SL_OP_ROW (L2_POOL_2D, 1, 1, 1),
   .check = check,
   .infer = infer,
   .run = sl_kernel_pool_2d,

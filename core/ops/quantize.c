@@ -49,37 +49,19 @@ cast_check (SlGraph *graph, SlNode *node, GError **error)
 }
 
 const SlOp sl_op_quantize = {
-  .type = SL_OP_QUANTIZE,
-  .name = "QUANTIZE",
-  .min_inputs = 1,
-  .max_inputs = 1,
-  .required = 1,
-  .n_outputs = 1,
-  .check = quantize_check,
-  .infer = sl_node_same_shape_infer,
-  .prepare = sl_kernel_quantize_prepare,
-  .run = sl_kernel_quantize,
+  SL_OP_ROW (QUANTIZE, 1, 1, 1),         .check = quantize_check,   .infer = sl_node_same_shape_infer,
+  .prepare = sl_kernel_quantize_prepare, .run = sl_kernel_quantize,
 };
 
 const SlOp sl_op_dequantize = {
-  .type = SL_OP_DEQUANTIZE,
-  .name = "DEQUANTIZE",
-  .min_inputs = 1,
-  .max_inputs = 1,
-  .required = 1,
-  .n_outputs = 1,
+  SL_OP_ROW (DEQUANTIZE, 1, 1, 1),
   .check = dequantize_check,
   .infer = sl_node_same_shape_infer,
   .run = sl_kernel_dequantize,
 };
 
 const SlOp sl_op_cast = {
-  .type = SL_OP_CAST,
-  .name = "CAST",
-  .min_inputs = 1,
-  .max_inputs = 1,
-  .required = 1,
-  .n_outputs = 1,
+  SL_OP_ROW (CAST, 1, 1, 1),
   .check = cast_check,
   .infer = sl_node_same_shape_infer,
   .run = sl_kernel_cast,

@@ -5,8 +5,6 @@
 
 #include "core/ops/ops.h"
 
-G_BEGIN_DECLS
-
 /**
  * SlRecurrentLoops: where the time goes
  * @add_rows: adds @n_rows rows of @n floats, @stride floats apart, each times its factor, to @sums
@@ -20,7 +18,5 @@ typedef struct
 
 /** sl_recurrent_run: the node of @call, whose state is what the prepare() of RECURRENT's row made. */
 void sl_recurrent_run (const SlKernelCall *call, const SlRecurrentLoops *loops);
-
-G_END_DECLS
 
 #endif

@@ -48,22 +48,13 @@ infer (SlGraph *graph, SlNode *node, GError **error)
   return sl_node_set_shape (graph, node, 0, rank, dims, error);
 }
 
-#define REDUCE(symbol, op_type, op_name) \
-  const SlOp symbol = {                  \
-    .type = op_type,                     \
-    .name = op_name,                     \
-    .min_inputs = 2,                     \
-    .max_inputs = 2,                     \
-    .required = 2,                       \
-    .n_outputs = 1,                      \
-    .check = check,                      \
-    .infer = infer,                      \
-    .prepare = sl_kernel_reduce_prepare, \
-    .run = sl_kernel_reduce,             \
+#define REDUCE(symbol, op)                                                                                                 \
+  const SlOp symbol = {                                                                                                    \
+    SL_OP_ROW (op, 2, 2, 1), .check = check, .infer = infer, .prepare = sl_kernel_reduce_prepare, .run = sl_kernel_reduce, \
   }
 
-REDUCE (sl_op_mean, SL_OP_MEAN, "MEAN");
-REDUCE (sl_op_sum, SL_OP_SUM, "SUM");
-REDUCE (sl_op_reduce_max, SL_OP_REDUCE_MAX, "REDUCE_MAX");
-REDUCE (sl_op_reduce_min, SL_OP_REDUCE_MIN, "REDUCE_MIN");
-REDUCE (sl_op_reduce_prod, SL_OP_REDUCE_PROD, "REDUCE_PROD");
+REDUCE (sl_op_mean, MEAN);
+REDUCE (sl_op_sum, SUM);
+REDUCE (sl_op_reduce_max, REDUCE_MAX);
+REDUCE (sl_op_reduce_min, REDUCE_MIN);
+REDUCE (sl_op_reduce_prod, REDUCE_PROD);

@@ -79,12 +79,7 @@ run (const SlKernelCall *call)
 }
 
 const SlOp sl_op_resample = {
-  .type = SL_OP_RESAMPLE,
-  .name = "RESAMPLE",
-  .min_inputs = 3,
-  .max_inputs = 3,
-  .required = 3,
-  .n_outputs = 1,
+  SL_OP_ROW (RESAMPLE, 3, 3, 1),
   .check = check,
   .infer = infer,
   .run = run,

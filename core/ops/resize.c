@@ -35,15 +35,7 @@ infer (SlGraph *graph, SlNode *node, GError **error)
 }
 
 const SlOp sl_op_resize_bilinear = {
-  .type = SL_OP_RESIZE_BILINEAR,
-  .name = "RESIZE_BILINEAR",
-  .min_inputs = 2,
-  .max_inputs = 2,
-  .required = 2,
-  .n_outputs = 1,
-  .check = check,
-  .infer = infer,
-  .prepare = sl_kernel_resize_prepare,
+  SL_OP_ROW (RESIZE_BILINEAR, 2, 2, 1), .check = check, .infer = infer, .prepare = sl_kernel_resize_prepare,
   .run = sl_kernel_resize_bilinear,
 };
 
@@ -79,12 +71,7 @@ const SlOp sl_op_resize_arg_max = {
 };
 
 const SlOp sl_op_resize_nearest_neighbor = {
-  .type = SL_OP_RESIZE_NEAREST_NEIGHBOR,
-  .name = "RESIZE_NEAREST_NEIGHBOR",
-  .min_inputs = 2,
-  .max_inputs = 2,
-  .required = 2,
-  .n_outputs = 1,
+  SL_OP_ROW (RESIZE_NEAREST_NEIGHBOR, 2, 2, 1),
   .check = check,
   .infer = infer,
   .prepare = sl_kernel_resize_prepare,

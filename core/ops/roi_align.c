@@ -161,12 +161,7 @@ run (const SlKernelCall *call)
 }
 
 const SlOp sl_op_roi_align = {
-  .type = SL_OP_ROI_ALIGN,
-  .name = "ROI_ALIGN",
-  .min_inputs = 3,
-  .max_inputs = 3,
-  .required = 3,
-  .n_outputs = 1,
+  SL_OP_ROW (ROI_ALIGN, 3, 3, 1),
   .check = check,
   .infer = infer,
   .run = run,

@@ -94,12 +94,7 @@ run (const SlKernelCall *call)
 }
 
 const SlOp sl_op_roi_pool = {
-  .type = SL_OP_ROI_POOL,
-  .name = "ROI_POOL",
-  .min_inputs = 2,
-  .max_inputs = 2,
-  .required = 2,
-  .n_outputs = 1,
+  SL_OP_ROW (ROI_POOL, 2, 2, 1),
   .check = check,
   .infer = infer,
   .run = run,

@@ -17,37 +17,19 @@ check (SlGraph *graph, SlNode *node, GError **error)
 }
 
 const SlOp sl_op_softmax = {
-  .type = SL_OP_SOFTMAX,
-  .name = "SOFTMAX",
-  .min_inputs = 1,
-  .max_inputs = 1,
-  .required = 1,
-  .n_outputs = 1,
-  .check = check,
-  .infer = sl_node_same_shape_infer,
-  .prepare = sl_kernel_softmax_prepare,
-  .run = sl_kernel_softmax,
+  SL_OP_ROW (SOFTMAX, 1, 1, 1),         .check = check,           .infer = sl_node_same_shape_infer,
+  .prepare = sl_kernel_softmax_prepare, .run = sl_kernel_softmax,
 };
 
 const SlOp sl_op_log_softmax = {
-  .type = SL_OP_LOG_SOFTMAX,
-  .name = "LOG_SOFTMAX",
-  .min_inputs = 1,
-  .max_inputs = 1,
-  .required = 1,
-  .n_outputs = 1,
+  SL_OP_ROW (LOG_SOFTMAX, 1, 1, 1),
   .check = check,
   .infer = sl_node_same_shape_infer,
   .run = sl_kernel_softmax,
 };
 
 const SlOp sl_op_l2_normalization = {
-  .type = SL_OP_L2_NORMALIZATION,
-  .name = "L2_NORMALIZATION",
-  .min_inputs = 1,
-  .max_inputs = 1,
-  .required = 1,
-  .n_outputs = 1,
+  SL_OP_ROW (L2_NORMALIZATION, 1, 1, 1),
   .check = check,
   .infer = sl_node_same_shape_infer,
   .run = sl_kernel_softmax,

@@ -76,14 +76,6 @@ infer (SlGraph *graph, SlNode *node, GError **error)
 }
 
 const SlOp sl_op_transpose_conv = {
-  .type = SL_OP_TRANSPOSE_CONV,
-  .name = "TRANSPOSE_CONV",
-  .min_inputs = 3,
-  .max_inputs = 4,
-  .required = 3,
-  .n_outputs = 1,
-  .check = check,
-  .infer = infer,
-  .prepare = sl_kernel_transpose_conv_prepare,
+  SL_OP_ROW (TRANSPOSE_CONV, 3, 4, 1), .check = check, .infer = infer, .prepare = sl_kernel_transpose_conv_prepare,
   .run = sl_kernel_transpose_conv,
 };

@@ -124,14 +124,5 @@ run (const SlKernelCall *call)
 }
 
 const SlOp sl_op_unique = {
-  .type = SL_OP_UNIQUE,
-  .name = "UNIQUE",
-  .min_inputs = 1,
-  .max_inputs = 1,
-  .required = 1,
-  .n_outputs = 4,
-  .check = check,
-  .infer = sl_node_same_shape_infer,
-  .prepare = prepare,
-  .run = run,
+  SL_OP_ROW (UNIQUE, 1, 1, 4), .check = check, .infer = sl_node_same_shape_infer, .prepare = prepare, .run = run,
 };

@@ -8,8 +8,6 @@
 
 #include "core/graph/graph_private.h"
 
-G_BEGIN_DECLS
-
 /**
  * SlPassIndex: producers and consumers of each tensor, built once for each pass.
  * @consumers: how many times each tensor is read: inputs of nodes, and the model's outputs
@@ -56,7 +54,5 @@ void sl_pass_index_clear (SlPassIndex *index);
 SlNode *sl_pass_producer (const SlPassIndex *index, SlGraph *graph, gint32 tensor);
 /** sl_pass_remove_nodes: drops every node whose op is SL_OP_INVALID. */
 void sl_pass_remove_nodes (SlGraph *graph);
-
-G_END_DECLS
 
 #endif

@@ -8,8 +8,6 @@
 
 #include "core/graph/graph.h"
 
-G_BEGIN_DECLS
-
 /** sl_graph_prepare: checks nodes, infers shapes, runs the passes. Idempotent. */
 gboolean sl_graph_prepare (SlGraph *graph, GError **error);
 /** sl_graph_input_scale: the factor by which the first operators of a prepared graph multiply its first input, one number for all pixels; 0
@@ -28,7 +26,5 @@ const char *sl_graph_may_need (const SlGraph *graph, SlOpType op);
 const SlTensor *sl_graph_quantized_input (const SlGraph *graph);
 /** sl_graph_skip_input_quantize: makes that tensor the graph's input and drops the QUANTIZE. Before the graph is shared. */
 void sl_graph_skip_input_quantize (SlGraph *graph);
-
-G_END_DECLS
 
 #endif

@@ -8,8 +8,6 @@
 
 #include "core/backends/backend.h"
 
-G_BEGIN_DECLS
-
 /** sl_partition: (transfer full) (element-type SlStep): @backends has one for each node; with @single every node is a step. */
 GPtrArray *sl_partition (const SlGraph *graph, const SlBackend *const *backends, gboolean single);
 /** sl_step_new_alone: (transfer full): node @index by itself on @backend. */
@@ -17,7 +15,5 @@ SlStep *sl_step_new_alone (const SlGraph *graph, const SlBackend *backend, guint
 void sl_step_free (SlStep *step);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlStep, sl_step_free)
-
-G_END_DECLS
 
 #endif

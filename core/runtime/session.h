@@ -16,8 +16,6 @@
 #include "core/external/external.h"
 #include "core/graph/graph.h"
 
-G_BEGIN_DECLS
-
 typedef enum
 {
   SL_STATUS_OK = 0,
@@ -116,7 +114,5 @@ const char *sl_session_backend (const SlSession *session, guint node);
 gboolean sl_session_backend_use (const SlSession *session, guint i, SlBackendUse *use);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlSession, sl_session_free)
-
-G_END_DECLS
 
 #endif

@@ -6,8 +6,6 @@
 #include "core/runtime/partition.h"
 #include "core/runtime/session.h"
 
-G_BEGIN_DECLS
-
 /**
  * ReadyStep: a step made ready.
  * @prepared: what its backend made of it; NULL until then
@@ -64,7 +62,5 @@ struct _SlSession
   SlSession *instead;          /* (nullable): that session, then */
   char *notice;                /* (nullable): why */
 };
-
-G_END_DECLS
 
 #endif

@@ -65,7 +65,6 @@ const guint8 *sl_frame_get_plane (const SlFrame *frame, guint plane, gssize *str
 GBytes *sl_frame_get_data (const SlFrame *frame);
 
 char **sl_frame_dup_formats (void);
-char *sl_frame_list_formats (void);
 gsize sl_frame_packed_size (const char *format, guint width, guint height);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlFrame, sl_frame_unref)

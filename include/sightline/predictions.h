@@ -26,53 +26,23 @@ guint sl_predictions_get_height (const SlPredictions *predictions);
 gboolean sl_predictions_get_latency (const SlPredictions *predictions, gint64 *age, gint64 *preprocess, gint64 *inference, gint64 *decode);
 const char *sl_predictions_get_worker (const SlPredictions *predictions);
 
+guint sl_predictions_get_n_objects (const SlPredictions *predictions);
 SlObject *const *sl_predictions_get_objects (const SlPredictions *predictions);
 SlObject *sl_predictions_get_object (const SlPredictions *predictions, guint index);
 SlLabel *const *sl_predictions_get_labels (const SlPredictions *predictions);
 const char *const *sl_predictions_get_keypoint_names (const SlPredictions *predictions);
 SlMask *sl_predictions_get_class_mask (const SlPredictions *predictions);
 const char *const *sl_predictions_get_mask_class_names (const SlPredictions *predictions);
+guint sl_predictions_get_n_mask_classes (const SlPredictions *predictions);
+const char *sl_predictions_get_mask_class (const SlPredictions *predictions, guint mask_class, gint *label_id, gdouble *fraction);
 guint sl_predictions_get_n_bones (const SlPredictions *predictions);
 void sl_predictions_get_bone (const SlPredictions *predictions, guint bone, guint *from, guint *to);
+const gfloat *sl_predictions_get_values (const SlPredictions *predictions, guint *n);
+const char *sl_predictions_get_value_name (const SlPredictions *predictions, guint value, const char **unit);
 SlOutput *const *sl_predictions_get_outputs (const SlPredictions *predictions);
 
 char *sl_predictions_to_json (const SlPredictions *predictions);
 char *sl_predictions_to_text (const SlPredictions *predictions);
-
-/* The older getters by index, with the values of SlObject, SlKeypoint, SlLabel and SlMask. Still supported. */
-guint sl_predictions_get_n_objects (const SlPredictions *predictions);
-const char *sl_predictions_get_object_label (const SlPredictions *predictions, guint object);
-gint sl_predictions_get_object_label_id (const SlPredictions *predictions, guint object);
-gdouble sl_predictions_get_object_confidence (const SlPredictions *predictions, guint object);
-void sl_predictions_get_object_box (const SlPredictions *predictions, guint object, gdouble *x, gdouble *y, gdouble *width,
-                                    gdouble *height);
-void sl_predictions_get_object_relative_box (const SlPredictions *predictions, guint object, gdouble *x_min, gdouble *y_min, gdouble *x_max,
-                                             gdouble *y_max);
-
-gint sl_predictions_get_object_id (const SlPredictions *predictions, guint object);
-GBytes *sl_predictions_get_object_mask (const SlPredictions *predictions, guint object, gint *x, gint *y, gint *pixel_width,
-                                        gint *pixel_height, guint *width, guint *height);
-gint sl_predictions_get_object_parent (const SlPredictions *predictions, guint object);
-guint sl_predictions_get_n_object_details (const SlPredictions *predictions, guint object);
-const char *sl_predictions_get_object_detail (const SlPredictions *predictions, guint object, guint detail, gint *label_id,
-                                              gdouble *confidence, const char **model);
-
-guint sl_predictions_get_n_keypoints (const SlPredictions *predictions, guint object);
-void sl_predictions_get_keypoint (const SlPredictions *predictions, guint object, guint keypoint, gdouble *x, gdouble *y,
-                                  gdouble *confidence);
-const char *sl_predictions_get_keypoint_name (const SlPredictions *predictions, guint keypoint);
-
-guint sl_predictions_get_n_labels (const SlPredictions *predictions);
-const char *sl_predictions_get_label (const SlPredictions *predictions, guint label);
-gint sl_predictions_get_label_id (const SlPredictions *predictions, guint label);
-gdouble sl_predictions_get_label_confidence (const SlPredictions *predictions, guint label);
-
-GBytes *sl_predictions_get_mask (const SlPredictions *predictions, guint *width, guint *height);
-guint sl_predictions_get_n_mask_classes (const SlPredictions *predictions);
-const char *sl_predictions_get_mask_class (const SlPredictions *predictions, guint mask_class, gint *label_id, gdouble *fraction);
-
-const gfloat *sl_predictions_get_values (const SlPredictions *predictions, guint *n);
-const char *sl_predictions_get_value_name (const SlPredictions *predictions, guint value, const char **unit);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlPredictions, sl_predictions_unref)
 

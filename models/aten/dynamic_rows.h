@@ -9,8 +9,6 @@
 
 #include "models/aten/ops.h"
 
-G_BEGIN_DECLS
-
 /** ts_pass_rows: @result of an operator on @args has the rows that count of the first argument with such. */
 void ts_pass_rows (TsProgram *program, const TsValue *args, guint n, TsValue result);
 /** ts_choose_rows: the elements of @x that @mask, of its first dimensions, chooses. */
@@ -23,7 +21,5 @@ LowerValue *ts_joined_rows (TsProgram *program, const TsList *list);
 LowerValue *ts_put_rows (TsProgram *program, LowerValue *x, TsValue places, LowerValue *rows);
 /** ts_filled_rows: @x with @number in the rows that do not count. */
 LowerValue *ts_filled_rows (TsProgram *program, TsValue x, gdouble number);
-
-G_END_DECLS
 
 #endif

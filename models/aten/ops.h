@@ -9,8 +9,6 @@
 
 #include "models/aten/program.h"
 
-G_BEGIN_DECLS
-
 /** Most arguments that a row can name. */
 #define TS_MAX_ARGUMENTS 32
 
@@ -112,7 +110,5 @@ TsValue ts_list_slice (TsProgram *program, const TsCall *call);
 TsValue ts_composite (TsProgram *program, const TsCall *call);
 /** ts_promote: the type of an operation on both. */
 TsDtype ts_promote (TsValue a, TsValue b);
-
-G_END_DECLS
 
 #endif

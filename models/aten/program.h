@@ -11,8 +11,6 @@
 #include "models/aten/value.h"
 #include "models/lower/build.h"
 
-G_BEGIN_DECLS
-
 typedef struct _TsProgram TsProgram;
 typedef struct _TsCall TsCall;
 
@@ -59,7 +57,5 @@ GError *ts_take_error (TsProgram *program);
 GHashTable *ts_ops_new (void);
 /** ts_run_op: operator @name, "aten::add". */
 TsValue ts_run_op (TsProgram *program, const char *name, const TsValue *args, const char *const *keywords, guint n);
-
-G_END_DECLS
 
 #endif

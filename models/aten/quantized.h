@@ -9,8 +9,6 @@
 
 #include "models/aten/ops.h"
 
-G_BEGIN_DECLS
-
 /** ts_quantized_unary: the function that @call's operator is of real numbers, by a table of all codes. */
 TsValue ts_quantized_unary (TsProgram *program, const TsCall *call);
 /** ts_quantized_clip: a limit of None does not clip. */
@@ -22,7 +20,5 @@ TsValue ts_through_codes (TsProgram *program, const TsCall *call, TsValue (*run)
 TsValue ts_dequantized (TsProgram *program, TsValue x);
 /** ts_quantized_result: what a quantised operator makes: codes of @scale and @zero_point of the program. */
 gboolean ts_quantized_result (TsProgram *program, TsDtype dtype, TsValue scale, TsValue zero_point, SlTensor *like);
-
-G_END_DECLS
 
 #endif

@@ -15,8 +15,6 @@
 #include "models/lower/build.h"
 #include "sightline/error.h"
 
-G_BEGIN_DECLS
-
 /** Most elements of one list, tuple or dictionary, and most bytes of a string. */
 #define TS_MAX_ELEMENTS ((gsize) 1 << 20)
 #define TS_MAX_STRING ((gsize) 1 << 24)
@@ -153,7 +151,6 @@ typedef struct
  * @storage: (nullable): of a tensor in the file
  * @offset, @strides: of that, in elements
  * @quant: of quantised tensors
- * @channels_last: whether the program thinks of it so; decides nothing but strides
  * @valid: (nullable): which rows count, where their number depends on the picture (dynamic_rows.h)
  * @valid_each: rows that came of one, neighbours of which all or none count; 0 and 1 = each for itself
  */
@@ -167,7 +164,6 @@ struct _TsTensor
   gsize offset;
   gint64 strides[SL_MAX_RANK];
   TsQuant quant;
-  gboolean channels_last;
   LowerValue *valid;
   gint32 valid_each;
 };
@@ -277,7 +273,5 @@ LowerValue *ts_tensor_value (Lower *lower, TsHeap *heap, TsTensor *tensor);
  *  @most elements. */
 const gint64 *ts_tensor_ints (TsHeap *heap, const TsTensor *tensor, gsize most);
 const gdouble *ts_tensor_floats (TsHeap *heap, const TsTensor *tensor, gsize most);
-
-G_END_DECLS
 
 #endif

@@ -8,8 +8,6 @@
 
 #include "models/aten/program.h"
 
-G_BEGIN_DECLS
-
 typedef enum
 {
   TS_VIEW_SHAPE, /* the same elements in another shape */
@@ -35,7 +33,5 @@ TsValue ts_note_view (TsProgram *program, TsValue result, TsTensor *base, const 
 void ts_refresh (TsProgram *program, TsTensor *box);
 /** ts_write_back: after @box was written: gives its base the elements. */
 void ts_write_back (TsProgram *program, TsTensor *box);
-
-G_END_DECLS
 
 #endif

@@ -16,8 +16,6 @@
 #include "core/graph/graph.h"
 #include "models/lower/node.h"
 
-G_BEGIN_DECLS
-
 /** More than any dimension; diagonals beyond it are like this one. */
 #define MAX_DIAGONAL (1 << 30)
 
@@ -217,7 +215,5 @@ LowerValue *lower_call (Lower *o, const char *op, LowerValue *const *inputs, gui
 const LowerOp *lower_row (const LowerOp *rows, gsize n, const char *op);
 /** lower_find_op: (nullable): the row of an operator of ONNX's own domain that every format may be lowered to. */
 const LowerOp *lower_find_op (const char *op);
-
-G_END_DECLS
 
 #endif

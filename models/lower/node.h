@@ -8,8 +8,6 @@
 
 #include <glib.h>
 
-G_BEGIN_DECLS
-
 typedef struct _OnnxGraph OnnxGraph;
 typedef struct _SlPbMessage SlPbMessage;
 
@@ -45,7 +43,5 @@ typedef struct
   const char **inputs, **outputs;
   const LowerAttribute *attributes;
 } LowerNode;
-
-G_END_DECLS
 
 #endif

@@ -6,8 +6,6 @@
 #include "core/base/build_selection.h"
 #include "models/lower/build.h"
 
-G_BEGIN_DECLS
-
 /** LOWER_ROW: the first two members of a row; a build that leaves the operator out has no converter. */
 #define LOWER_ROW(name, convert) #name, SL_KEEPS(onnx, name) ? convert : NULL
 
@@ -170,7 +168,5 @@ void lower_non_max_suppression (Lower *o);
 
 /** lower_optional: input @i as a tensor; -1 where the node has none. */
 gint32 lower_optional (Lower *o, guint i);
-
-G_END_DECLS
 
 #endif

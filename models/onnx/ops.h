@@ -6,8 +6,6 @@
 #include "models/lower/ops.h"
 #include "models/onnx/reader.h"
 
-G_BEGIN_DECLS
-
 /* run.c */
 /** onnx_run_inner: runs an inner graph with @inputs; the values of its outputs in @outputs. */
 gboolean onnx_run_inner (Lower *o, const OnnxGraph *graph, LowerValue *const *inputs, guint n_inputs, LowerValue **outputs,
@@ -98,7 +96,5 @@ void onnx_cast_like (Lower *o);
 void onnx_constant_op (Lower *o);
 void onnx_constant_of_shape (Lower *o);
 void onnx_eye_like (Lower *o);
-
-G_END_DECLS
 
 #endif

@@ -13,8 +13,6 @@
 #include "models/lower/node.h"
 #include "models/onnx/protobuf.h"
 
-G_BEGIN_DECLS
-
 /** TensorProto.DataType: only numbers that something asks for by name. */
 typedef enum
 {
@@ -87,7 +85,5 @@ const char *onnx_text (OnnxFile *file, const SlPbMessage *bytes);
 const char *onnx_type_name (guint type);
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (OnnxFile, onnx_file_clear)
-
-G_END_DECLS
 
 #endif

@@ -9,8 +9,6 @@
 
 #include <glib.h>
 
-G_BEGIN_DECLS
-
 /** The buffer and the first problem found in it. On the caller's stack; messages point to it. */
 typedef struct
 {
@@ -64,7 +62,5 @@ const guint8 *sl_pb_data (const SlPbMessage *bytes);
 gsize sl_pb_size (const SlPbMessage *bytes);
 /** sl_pb_float: the number whose bits @value holds. */
 gfloat sl_pb_float (guint64 value);
-
-G_END_DECLS
 
 #endif

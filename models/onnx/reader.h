@@ -6,8 +6,6 @@
 #include "models/lower/build.h"
 #include "models/onnx/parse.h"
 
-G_BEGIN_DECLS
-
 /** Most looks at nodes while a file is converted. */
 #define ONNX_MAX_STEPS (8 * SL_MAX_NODES)
 
@@ -41,7 +39,5 @@ LowerValue *onnx_read_initializer (Lower *o, const LowerScope *scope, const char
 gboolean onnx_run_graph (Lower *o);
 /** onnx_op_find: (nullable): an LowerFindOp. */
 const LowerOp *onnx_op_find (const char *domain, const char *op);
-
-G_END_DECLS
 
 #endif

@@ -7,8 +7,6 @@
 
 #include "core/graph/graph.h"
 
-G_BEGIN_DECLS
-
 typedef struct _SlActivationTrace SlActivationTrace;
 
 /** sl_activation_trace_new: @graph: (transfer none): not prepared, with shapes known and one input; it must outlive the tape. @threads: 1..SL_MAX_THREADS.
@@ -21,7 +19,5 @@ gboolean sl_activation_trace_run (SlActivationTrace *tape, const void *input, GE
 const void *sl_activation_trace_data (const SlActivationTrace *tape, gint32 tensor);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlActivationTrace, sl_activation_trace_free)
-
-G_END_DECLS
 
 #endif

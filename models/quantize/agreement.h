@@ -7,8 +7,6 @@
 
 #include "models/contract.h"
 
-G_BEGIN_DECLS
-
 /** Least confidence of the first model's boxes, which are the ground truth, and of the second model's boxes. */
 #define SL_AGREEMENT_TRUE 0.3
 #define SL_AGREEMENT_COUNTED 0.05
@@ -30,7 +28,5 @@ const char *sl_agreement_measure (const SlAgreement *agreement);
 gdouble sl_agreement_value (const SlAgreement *agreement);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlAgreement, sl_agreement_free)
-
-G_END_DECLS
 
 #endif

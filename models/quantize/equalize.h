@@ -8,11 +8,7 @@
 
 #include "core/graph/graph.h"
 
-G_BEGIN_DECLS
-
 /** sl_equalize: weights and biases of @graph, of sl_tflite_express(). Returns how many pairs of layers were made equal. */
 guint sl_equalize (SlGraph *graph);
-
-G_END_DECLS
 
 #endif

@@ -7,8 +7,6 @@
 
 #include "models/quantize/plan.h"
 
-G_BEGIN_DECLS
-
 /**
  * sl_int8_graph_new: (transfer full): @graph, of sl_tflite_express(), with int8 where @plan says so, QUANTIZE and DEQUANTIZE at the borders, and
  *   results of the model as float; not prepared. Tensors keep their numbers: a quantised one is where the float one was. Biases take in
@@ -18,7 +16,5 @@ SlGraph *sl_int8_graph_new (SlGraph *graph, const SlPlan *plan, const SlRanges *
 
 /** sl_int8_graph_to_uint8: makes int8 values of @graph, of sl_int8_graph_new() with one scale for the weights of a layer, the same as uint8. */
 void sl_int8_graph_to_uint8 (SlGraph *graph);
-
-G_END_DECLS
 
 #endif

@@ -7,8 +7,6 @@
 
 #include "models/quantize/ranges.h"
 
-G_BEGIN_DECLS
-
 /** Requirements of TensorFlow Lite's specification for an operator's scales. */
 typedef enum
 {
@@ -57,7 +55,5 @@ SlScales sl_scales_of (SlOpType op);
 gboolean sl_scales_data (SlOpType op, guint i);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlPlan, sl_plan_free)
-
-G_END_DECLS
 
 #endif

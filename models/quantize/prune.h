@@ -5,8 +5,6 @@
 
 #include "core/graph/graph.h"
 
-G_BEGIN_DECLS
-
 /** Weights of an output channel, for inputs that follow each other, which 8-bit layers skip when all are zero. */
 #define SL_PRUNE_BLOCK 4
 
@@ -15,7 +13,5 @@ G_BEGIN_DECLS
  *  rather than
  *  single weights, by the sum of their magnitudes, where the input channels are whole blocks. Returns how many layers were pruned. */
 guint sl_prune (SlGraph *graph, gdouble share, gboolean blocks);
-
-G_END_DECLS
 
 #endif

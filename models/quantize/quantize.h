@@ -18,8 +18,6 @@
 #include "models/quantize/ranges.h"
 #include "models/quantize/weights_graph.h"
 
-G_BEGIN_DECLS
-
 #define SL_QUANTIZE_PASSES 2
 /** Layers that a report names, and those that it says were kept float. */
 #define SL_QUANTIZE_WORST 10
@@ -111,7 +109,5 @@ gboolean sl_quantizer_compare (SlQuantizer *quantizer, const void *tensor, GErro
 void sl_quantizer_report (SlQuantizer *quantizer, SlQuantizeReport *report);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlQuantizer, sl_quantizer_free)
-
-G_END_DECLS
 
 #endif

@@ -8,8 +8,6 @@
 
 #include "models/quantize/activation_trace.h"
 
-G_BEGIN_DECLS
-
 #define SL_RANGE_BINS 2048
 
 typedef enum
@@ -64,7 +62,5 @@ SlRange sl_ranges_choose (const SlObserved *const *observed, guint n, SlRangeMet
 gdouble sl_ranges_noise (const SlObserved *observed, SlRange range);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlRanges, sl_ranges_free)
-
-G_END_DECLS
 
 #endif

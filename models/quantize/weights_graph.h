@@ -7,8 +7,6 @@
 
 #include "core/graph/graph.h"
 
-G_BEGIN_DECLS
-
 /** How weights are stored. */
 typedef enum
 {
@@ -19,7 +17,5 @@ typedef enum
 /** sl_weights_graph_new: (transfer full): @graph, of sl_tflite_express(), so; not prepared. Tensors keep their numbers. *@n: nodes whose weights
  *  are stored so. @decoded: as floats that have no more bits than that, to be run instead of written. */
 SlGraph *sl_weights_graph_new (SlGraph *graph, SlWeights how, gboolean decoded, guint *n, GError **error);
-
-G_END_DECLS
 
 #endif

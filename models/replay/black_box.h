@@ -13,8 +13,6 @@
 
 #include "models/replay/info.h"
 
-G_BEGIN_DECLS
-
 #define SL_BLACK_BOX_VERSION 1
 /** Outputs of at most so many bytes are stored beside their hash when a running model is recorded. */
 #define SL_BLACK_BOX_SMALL ((gsize) 65536)
@@ -64,7 +62,5 @@ void sl_black_box_writer_free (SlBlackBoxWriter *writer);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlBlackBox, sl_black_box_free)
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlBlackBoxWriter, sl_black_box_writer_free)
-
-G_END_DECLS
 
 #endif

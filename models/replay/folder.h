@@ -7,8 +7,6 @@
 
 #include <glib.h>
 
-G_BEGIN_DECLS
-
 /** sl_black_box_path: (transfer full): "FOLDER/blackbox-20261123T200501.123456Z-4711-1a2b3c4d.slbox" of the time now, which is put into @created
  *  (microseconds since 1970), this process and the path @model, whose hash is the last; each call gives a later one. Where the clock is behind
  *  what is in the folder, the name goes on from there; @created does not. */
@@ -23,7 +21,5 @@ void sl_black_box_prune (const char *folder, guint keep, const char *spare);
 gboolean sl_black_box_lock (int fd, const char *path, gboolean wait);
 /** sl_black_box_check_folder: FALSE with SL_ERROR_OPEN when @folder is no folder that can be written to. */
 gboolean sl_black_box_check_folder (const char *folder, GError **error);
-
-G_END_DECLS
 
 #endif

@@ -9,8 +9,6 @@
 
 #include "models/replay/black_box.h"
 
-G_BEGIN_DECLS
-
 /** How far a float may be from the golden one, as a share of that, and more by a share of the largest absolute value of its output:
  *  instruction sets add up in another order. The second is small, since boxes in pixels may be beside scores. Integers must be equal. */
 #define SL_GOLDEN_OF_VALUE 0.001
@@ -24,7 +22,5 @@ gboolean sl_golden_make (SlModel *model, SlSession *session, const char *input_s
 /** sl_golden_check: TRUE when there is no golden file, or @session gives what it says; else FALSE with SL_ERROR_BACKEND (expected and got),
  *  or what is wrong with the file. Takes an inference, and 1 ms for 0.5 MB of the model's file. */
 gboolean sl_golden_check (SlModel *model, SlSession *session, GError **error);
-
-G_END_DECLS
 
 #endif

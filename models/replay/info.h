@@ -9,8 +9,6 @@
 #include "core/runtime/session.h"
 #include "models/model.h"
 
-G_BEGIN_DECLS
-
 /** Files beside a model's that are told apart, and bytes of a name of one. */
 #define SL_BLACK_BOX_DATA_FILES 16
 #define SL_BLACK_BOX_DATA_NAME 256
@@ -70,7 +68,5 @@ char *sl_black_box_backends (const SlSession *session);
 gboolean sl_black_box_check_model (const SlBlackBoxInfo *info, SlModel *model, gboolean any, GError **error);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlBlackBoxInfo, sl_black_box_info_free)
-
-G_END_DECLS
 
 #endif

@@ -8,8 +8,6 @@
 
 #include "models/replay/black_box.h"
 
-G_BEGIN_DECLS
-
 /** SlRecorderWritten: a black box is at @path, whole, or could not be written, with @error set; in the recorder's thread, which may be told
  *  after sl_recorder_unref(). */
 typedef void (*SlRecorderWritten) (const char *path, guint inferences, const GError *error, gpointer data);
@@ -60,7 +58,5 @@ char *sl_recorder_dump (SlRecorder *recorder, const char *reason, gpointer held,
 gboolean sl_recorders_wait (gint64 end);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlRecorder, sl_recorder_unref)
-
-G_END_DECLS
 
 #endif

@@ -8,8 +8,6 @@
 
 #include "models/replay/black_box.h"
 
-G_BEGIN_DECLS
-
 /**
  * SlReplayDifference: an output that is not, bit for bit, what was recorded.
  * @number, @pts: of the inference
@@ -68,7 +66,5 @@ void sl_replay_compare (const SlTensorInfo *tensor, const void *expected, const 
                         SlReplayDifference *difference);
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (SlReplayBuffers, sl_replay_buffers_clear)
-
-G_END_DECLS
 
 #endif

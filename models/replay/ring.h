@@ -14,8 +14,6 @@
 
 #include "models/replay/black_box.h"
 
-G_BEGIN_DECLS
-
 typedef struct _SlRing SlRing;
 
 /** sl_ring_new: (transfer full): for inferences of @info (transfer none), which must outlive it; of the last @seconds, at most @limit bytes.
@@ -52,7 +50,5 @@ void sl_ring_recover (const char *folder, guint keep, SlRingRecovered recovered,
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlRing, sl_ring_free)
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlRingView, sl_ring_view_free)
-
-G_END_DECLS
 
 #endif

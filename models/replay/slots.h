@@ -7,8 +7,6 @@
 
 #include "models/replay/black_box.h"
 
-G_BEGIN_DECLS
-
 /** SlSlotHead: @check is the hash of all before it and of the hashes of outputs that follow it. @time, @clock: when it began, microseconds
  *  since 1970 and of the monotonic clock. @input_hash: chained over the inputs */
 typedef struct
@@ -41,7 +39,5 @@ gboolean sl_slots_end (const SlSlots *slots, guint slot, SlSlotHead *head, const
 gboolean sl_slots_peek (const SlSlots *slots, guint slot, SlSlotHead *head);
 /** sl_slots_read: the slot into @buffer, of the slot's size, to which @inference then points. FALSE unless it is whole. */
 gboolean sl_slots_read (const SlSlots *slots, guint slot, guint8 *buffer, SlBlackBoxInference *inference);
-
-G_END_DECLS
 
 #endif

@@ -350,18 +350,3 @@ sl_tflite_express (SlGraph *graph, gboolean nhwc, GError **error)
       return NULL;
   return copy_io (&e) ? g_steal_pointer (&to) : NULL;
 }
-
-SlGraph *
-sl_tflite_copy (SlGraph *graph, GError **error)
-{
-  Express e;
-  g_autoptr (SlGraph) to = start (&e, graph, error);
-  if (!copy_tensors (&e))
-    return NULL;
-  for (guint i = 0; i < sl_graph_n_nodes (graph); i++) {
-    const SlNode *node = sl_graph_node (graph, i);
-    if (!add_node (&e, node, node->op, node->inputs, node->n_inputs, node->outputs, node->n_outputs, &node->params))
-      return NULL;
-  }
-  return copy_io (&e) ? g_steal_pointer (&to) : NULL;
-}

@@ -7,8 +7,6 @@
 
 #include "core/graph/graph.h"
 
-G_BEGIN_DECLS
-
 /**
  * sl_tflite_express:
  * @graph: (transfer none): a prepared graph of which no session was made; the result keeps a reference, since it shares the constants
@@ -20,9 +18,5 @@ G_BEGIN_DECLS
  *   TensorFlow Lite lacks
  */
 SlGraph *sl_tflite_express (SlGraph *graph, gboolean nhwc, GError **error);
-/** sl_tflite_copy: (transfer full): the same nodes and tensors, not prepared; constants are shared, the copy keeps @graph. */
-SlGraph *sl_tflite_copy (SlGraph *graph, GError **error);
-
-G_END_DECLS
 
 #endif

@@ -12,8 +12,6 @@
 
 #include <glib.h>
 
-G_BEGIN_DECLS
-
 /** The buffer and the first problem found in it. On the caller's stack; tables and vectors point to it. */
 typedef struct
 {
@@ -67,7 +65,5 @@ gfloat sl_fb_vector_f32 (const SlFbVector *vector, guint32 index);
 SlFbTable sl_fb_vector_table (const SlFbVector *vector, guint32 index);
 /** sl_fb_vector_data: the elements as they lie in the buffer, without alignment. */
 const guint8 *sl_fb_vector_data (const SlFbVector *vector);
-
-G_END_DECLS
 
 #endif

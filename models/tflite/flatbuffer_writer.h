@@ -8,8 +8,6 @@
 
 #include <glib.h>
 
-G_BEGIN_DECLS
-
 typedef struct _FbWriter FbWriter;
 typedef struct _FbNode FbNode;
 
@@ -37,7 +35,5 @@ void fb_ref (FbNode *table, guint field, FbNode *child);
 GByteArray *fb_finish (FbWriter *writer, FbNode *root, const char *identifier);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (FbWriter, fb_writer_free)
-
-G_END_DECLS
 
 #endif

@@ -8,8 +8,6 @@
 
 #include <glib.h>
 
-G_BEGIN_DECLS
-
 /** A map inside a buffer, on the caller's stack; points into the buffer. */
 typedef struct
 {
@@ -25,7 +23,5 @@ typedef struct
 gboolean sl_flex_map_open (SlFlexMap *map, const void *data, gsize size, GError **error);
 /** sl_flex_map_number: the number at @key, booleans as 0 and 1. FALSE when there is none. */
 gboolean sl_flex_map_number (const SlFlexMap *map, const char *key, gdouble *value);
-
-G_END_DECLS
 
 #endif

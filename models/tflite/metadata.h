@@ -7,8 +7,6 @@
 
 #include "models/reader.h"
 
-G_BEGIN_DECLS
-
 /** The description file in the archive behind a model. */
 #define TFL_METADATA_MEMBER "sightline.modelinfo"
 
@@ -20,7 +18,5 @@ G_BEGIN_DECLS
  * Fills @metadata. A damaged buffer or zip is an error; what the file does not say stays zero.
  */
 gboolean tfl_metadata_read (GBytes *bytes, const guint8 *buffer, gsize size, SlModelMetadata *metadata, GError **error);
-
-G_END_DECLS
 
 #endif

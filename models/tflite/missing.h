@@ -7,8 +7,6 @@
 
 #include <glib.h>
 
-G_BEGIN_DECLS
-
 /** An operator without a row in the import table: its first node, and its number or, of a custom one, its name. */
 typedef struct
 {
@@ -21,7 +19,5 @@ typedef struct
 guint tfl_missing_choose (const TflMissing *missing, guint n);
 /** tfl_missing_report: sets SL_ERROR_UNSUPPORTED: @chosen with its place and what to do, the others by name. @name: of its node. */
 void tfl_missing_report (const TflMissing *missing, guint n, guint chosen, const char *name, GError **error);
-
-G_END_DECLS
 
 #endif

@@ -8,8 +8,6 @@
 #include "core/graph/op.h"
 #include "models/tflite/flatbuffer.h"
 
-G_BEGIN_DECLS
-
 /** Number of the builtin operator that stands for all custom ones. */
 #define TFL_BUILTIN_CUSTOM 32
 /** The operator that converts a sparse constant to a dense one. */
@@ -52,7 +50,5 @@ const TflOp *tfl_op_row (SlOpType op);
 gint tfl_activation_number (SlActivation activation);
 /** tfl_builtin_name: TensorFlow Lite's name, "UNKNOWN" for a number without one. */
 const char *tfl_builtin_name (gint32 builtin);
-
-G_END_DECLS
 
 #endif

@@ -6,12 +6,8 @@
 #include "core/graph/tensor.h"
 #include "models/tflite/flatbuffer.h"
 
-G_BEGIN_DECLS
-
 /** tfl_sparse_read: writes the @n values of @tensor's type at @values to where @sparsity puts them in @dense, which has room for all of the
  *  tensor's elements and is zero. Work is at most that of going through them once a level. SL_ERROR_FORMAT for what does not fit. */
 gboolean tfl_sparse_read (const SlFbTable *sparsity, const SlTensor *tensor, const guint8 *values, gsize n, guint8 *dense, GError **error);
-
-G_END_DECLS
 
 #endif

@@ -7,15 +7,11 @@
 
 #include "core/graph/dtype.h"
 
-G_BEGIN_DECLS
-
 /** tfl_type_dtype: SL_DTYPE_INVALID for a number that is unknown or not supported. */
 SlDtype tfl_type_dtype (guint8 type);
 /** tfl_type_name: (transfer none): the schema's name, "UNKNOWN" for a number without one. */
 const char *tfl_type_name (guint8 type);
 /** tfl_type_of: the number of @dtype, which every type has but SL_DTYPE_INVALID. */
 guint8 tfl_type_of (SlDtype dtype);
-
-G_END_DECLS
 
 #endif

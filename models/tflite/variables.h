@@ -10,8 +10,6 @@
 #include "models/reader.h"
 #include "models/tflite/flatbuffer.h"
 
-G_BEGIN_DECLS
-
 /**
  * TflVariableFile: what is asked of the reader.
  * @find_buffer: bytes of buffer @index; NULL with 0 bytes for an empty one
@@ -45,7 +43,5 @@ gboolean tfl_variables_finish (TflVariables *variables, guint index, gint32 *inp
                                SlModelMetadata *metadata, GError **error);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (TflVariables, tfl_variables_free)
-
-G_END_DECLS
 
 #endif

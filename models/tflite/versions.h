@@ -7,11 +7,7 @@
 
 #include "core/graph/graph.h"
 
-G_BEGIN_DECLS
-
 /** tfl_version: 1 or more; TensorFlow Lite refuses a file that states a lower one, or a higher one than it knows. */
 gint32 tfl_version (const SlGraph *graph, const SlNode *node);
-
-G_END_DECLS
 
 #endif

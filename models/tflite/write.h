@@ -9,8 +9,6 @@
 #include "core/graph/graph.h"
 #include "models/contract.h"
 
-G_BEGIN_DECLS
-
 /**
  * sl_tflite_write:
  * @graph: (transfer none): of sl_tflite_express(), or made of such a graph
@@ -21,7 +19,5 @@ G_BEGIN_DECLS
  *   have more than FlatBuffers can address
  */
 GBytes *sl_tflite_write (SlGraph *graph, const SlContract *contract, GError **error);
-
-G_END_DECLS
 
 #endif

@@ -5,13 +5,9 @@
 
 #include "models/contract.h"
 
-G_BEGIN_DECLS
-
 /** tfl_metadata_write: (transfer full): the FlatBuffer of the entry TFLITE_METADATA: mean, std, order of colours, the labels' file. */
 GBytes *tfl_metadata_write (const SlContract *contract, guint n_outputs);
 /** tfl_metadata_append: appends the archive: sightline.modelinfo, and labels.txt where there are labels. */
 void tfl_metadata_append (GByteArray *out, const SlContract *contract);
-
-G_END_DECLS
 
 #endif

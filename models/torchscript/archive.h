@@ -9,8 +9,6 @@
 #include "core/graph/graph.h"
 #include "models/aten/value.h"
 
-G_BEGIN_DECLS
-
 typedef struct _TsArchive TsArchive;
 
 /**
@@ -32,7 +30,5 @@ const char *ts_archive_extra (const TsArchive *archive, guint i);
 const void *ts_archive_elements (TsArchive *archive, const char *folder, const char *key, gsize size, gsize *length, GError **error);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (TsArchive, ts_archive_free)
-
-G_END_DECLS
 
 #endif

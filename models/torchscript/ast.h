@@ -10,8 +10,6 @@
 
 #include "core/graph/arena.h"
 
-G_BEGIN_DECLS
-
 typedef enum
 {
   TS_EXPR_NONE,
@@ -129,7 +127,5 @@ char *ts_unit_line (const TsUnit *unit, guint number);
 const TsDef *ts_class_method (const TsClass *type, const char *name);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (TsUnit, ts_unit_free)
-
-G_END_DECLS
 
 #endif

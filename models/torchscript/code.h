@@ -10,8 +10,6 @@
 #include "models/aten/ops.h"
 #include "models/torchscript/ast.h"
 
-G_BEGIN_DECLS
-
 /** Most statements and expressions evaluated, and most calls inside each other. */
 #define TS_MAX_STEPS 10000000
 #define TS_MAX_CALLS 200
@@ -88,7 +86,5 @@ TsValue ts_eval (TsProgram *program, const TsExpr *expr);
 
 /** ts_run_body: a TsRunBody. */
 TsValue ts_run_body (TsProgram *program, const TsCall *call);
-
-G_END_DECLS
 
 #endif

@@ -5,8 +5,6 @@
 
 #include "models/torchscript/archive.h"
 
-G_BEGIN_DECLS
-
 /** TsShape: of an input, as somebody stated it. */
 typedef struct
 {
@@ -25,7 +23,5 @@ typedef struct
 
 /** ts_forward: fills @graph with what forward() does to inputs of the @n shapes, 1 or more. FALSE with the heap's error set. */
 gboolean ts_forward (const TsModule *module, const TsShape *shapes, guint n, SlGraph *graph);
-
-G_END_DECLS
 
 #endif

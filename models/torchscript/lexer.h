@@ -10,8 +10,6 @@
 
 #include "core/graph/arena.h"
 
-G_BEGIN_DECLS
-
 /** Deepest indentation, in blocks. */
 #define TS_MAX_INDENTS 64
 
@@ -58,7 +56,5 @@ void ts_lexer_next (TsLexer *lexer);
 void ts_lexer_fail (TsLexer *lexer, const char *format, ...) G_GNUC_PRINTF (2, 3);
 /** ts_lexer_is: whether the current token is the mark or the name @text. */
 gboolean ts_lexer_is (const TsLexer *lexer, TsTokenKind kind, const char *text);
-
-G_END_DECLS
 
 #endif

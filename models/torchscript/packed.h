@@ -5,14 +5,10 @@
 
 #include "models/aten/value.h"
 
-G_BEGIN_DECLS
-
 /** ts_packed_new: an empty box of class @class_name, "__torch__.torch.classes.quantized.Conv2dPackedParamsBase"; FALSE when that is no
  *  class of packed parameters. */
 gboolean ts_packed_new (TsHeap *heap, const char *class_name, TsValue *value);
 /** ts_packed_fill: sets @packed from @state, which __getstate__ gave. */
 gboolean ts_packed_fill (TsHeap *heap, TsPacked *packed, TsValue state);
-
-G_END_DECLS
 
 #endif

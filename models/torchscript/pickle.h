@@ -8,13 +8,9 @@
 
 #include "models/torchscript/archive.h"
 
-G_BEGIN_DECLS
-
 /** ts_pickle_read: the value in member @name.pkl, whose tensors have their elements in folder @name. FALSE with @heap's error set. */
 gboolean ts_pickle_read (TsHeap *heap, TsArchive *archive, const char *name, TsValue *value);
 /** ts_pickle_read_shapes: the same where tensors have types and sizes alone, and no elements in the file. */
 gboolean ts_pickle_read_shapes (TsHeap *heap, TsArchive *archive, const char *name, TsValue *value);
-
-G_END_DECLS
 
 #endif

@@ -10,8 +10,6 @@
 
 #include "pipelines/description/description.h"
 
-G_BEGIN_DECLS
-
 /** sl_find_installed_elements: when GStreamer does not know @element, makes it scan the folder of Sightline's installed plugin files, which
  *  need not be in GStreamer's search path. Call it after gst_init(). */
 void sl_find_installed_elements (const char *element);
@@ -33,7 +31,5 @@ GstElement *sl_description_build (const SlDescription *description, GError **err
 gboolean sl_property_from_text (GObject *object, const char *name, const char *text, GError **error);
 /** sl_property_describe: (transfer full): the values that the property takes, such as "a number in 0..1". */
 char *sl_property_describe (GParamSpec *pspec);
-
-G_END_DECLS
 
 #endif

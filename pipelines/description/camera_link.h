@@ -7,12 +7,8 @@
 
 #include <gst/gst.h>
 
-G_BEGIN_DECLS
-
 /** sl_camera_link_recorder: links the pad encoded of the slcamera before @recorder, an slrecord, to its own, where between them are only
  *  elements that leave pictures as they are, neither pad is in use, and no encoder is set. FALSE: it does not. */
 gboolean sl_camera_link_recorder (GstElement *recorder);
-
-G_END_DECLS
 
 #endif

@@ -11,8 +11,6 @@
 #include "pipelines/description/parameter.h"
 #include "postprocess/analyze/regions.h"
 
-G_BEGIN_DECLS
-
 /** When a pipeline is restarted after its end. */
 typedef enum
 {
@@ -116,7 +114,5 @@ void sl_http_settings_clear (SlHttpSettings *settings);
 const char *sl_restart_name (SlRestart restart);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlDescription, sl_description_free)
-
-G_END_DECLS
 
 #endif

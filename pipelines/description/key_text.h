@@ -8,8 +8,6 @@
 
 #include <glib.h>
 
-G_BEGIN_DECLS
-
 /** Largest file, in bytes. */
 #define SL_KEY_TEXT_MAX ((gsize) 1 << 20)
 
@@ -26,7 +24,5 @@ GArray *sl_key_entries_new (void);
 /** sl_key_text_parse: appends the keys of @length bytes of @text to @entries, in order. FALSE with SL_ERROR_FORMAT or SL_ERROR_LIMIT,
  *  the message beginning with @file:line. A key twice in one group is an error, but for those named @repeated (nullable). */
 gboolean sl_key_text_parse (const char *text, gsize length, const char *file, const char *repeated, GArray *entries, GError **error);
-
-G_END_DECLS
 
 #endif

@@ -7,8 +7,6 @@
 
 #include <glib.h>
 
-G_BEGIN_DECLS
-
 typedef enum
 {
   SL_PARAMETER_STRING,
@@ -36,7 +34,5 @@ typedef struct
   GStrv choices;
   gdouble minimum, maximum;
 } SlParameter;
-
-G_END_DECLS
 
 #endif

@@ -8,8 +8,6 @@
 #include "pipelines/description/key_text.h"
 #include "pipelines/description/parameter.h"
 
-G_BEGIN_DECLS
-
 #define SL_PARAMETERS_GROUP "parameters"
 #define SL_PARAMETER_PREFIX "parameter "
 
@@ -33,7 +31,5 @@ const char *sl_parameter_set_lookup (const char *name, gpointer set, GError **er
 GArray *sl_parameter_set_steal (SlParameterSet *set);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlParameterSet, sl_parameter_set_free)
-
-G_END_DECLS
 
 #endif

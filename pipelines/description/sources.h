@@ -7,8 +7,6 @@
 
 #include <glib.h>
 
-G_BEGIN_DECLS
-
 /** Most levels of nested includes. */
 #define SL_DESCRIPTION_MAX_DEPTH 8
 /** Most files of one description, with drop-ins. */
@@ -22,7 +20,5 @@ G_BEGIN_DECLS
 gboolean sl_sources_load (const char *path, GArray *entries, GPtrArray *files, GError **error);
 /** sl_sources_parse: the same of text that stands for the file @path, without drop-ins. */
 gboolean sl_sources_parse (const char *text, gsize length, const char *path, GArray *entries, GPtrArray *files, GError **error);
-
-G_END_DECLS
 
 #endif

@@ -7,8 +7,6 @@
 
 #include <glib.h>
 
-G_BEGIN_DECLS
-
 /** Longest text after substitution, in bytes. */
 #define SL_SUBSTITUTE_MAX ((gsize) 1 << 20)
 /** Longest name of a parameter, in bytes. */
@@ -29,7 +27,5 @@ char *sl_substitute (const char *text, gboolean launch, SlLookup lookup, gpointe
 guint sl_launch_count (const char *launch);
 /** sl_parameter_name_valid: a letter or _, then letters, digits, _ and -; at most SL_PARAMETER_NAME_MAX. */
 gboolean sl_parameter_name_valid (const char *name);
-
-G_END_DECLS
 
 #endif

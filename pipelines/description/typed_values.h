@@ -7,8 +7,6 @@
 
 #include "pipelines/description/key_text.h"
 
-G_BEGIN_DECLS
-
 /** sl_key_fail: sets "FILE:LINE: [group] key: ..." and returns FALSE. */
 gboolean sl_key_fail (const SlKeyEntry *entry, GError **error, const char *format, ...) G_GNUC_PRINTF (3, 4);
 /** sl_key_prefix: puts "FILE:LINE: [group] key: " before @error's message and returns FALSE. */
@@ -19,7 +17,5 @@ gboolean sl_value_time (const SlKeyEntry *entry, const char *text, guint *ms, GE
 gboolean sl_value_choice (const SlKeyEntry *entry, const char *text, const char *const *names, guint n, guint *index, GError **error);
 /** sl_value_number: a finite number, all of @text. */
 gboolean sl_value_number (const char *text, gdouble *number);
-
-G_END_DECLS
 
 #endif

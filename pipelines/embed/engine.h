@@ -12,8 +12,6 @@
 #include "pipelines/embed/frame_source.h"
 #include "sightline/predictions.h"
 
-G_BEGIN_DECLS
-
 /** What an engine tells its owner: from any thread, until sl_engine_stop() returns. None of them may call the engine. */
 typedef struct
 {
@@ -42,7 +40,5 @@ void sl_engine_free (SlEngine *engine);
 GstElement *sl_engine_find (SlEngine *engine, const char *name);
 /** sl_engine_source: (transfer none) (nullable): where frames are pushed into. */
 SlFrameSource *sl_engine_source (SlEngine *engine);
-
-G_END_DECLS
 
 #endif

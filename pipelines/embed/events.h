@@ -8,8 +8,6 @@
 
 #include "sightline/pipeline.h"
 
-G_BEGIN_DECLS
-
 typedef enum
 {
   SL_EVENT_PREDICTIONS,
@@ -52,7 +50,5 @@ void sl_event_free (SlEvent *event);
 const char *sl_pipeline_state_name (SlPipelineState state);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlEvent, sl_event_free)
-
-G_END_DECLS
 
 #endif

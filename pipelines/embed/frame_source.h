@@ -9,8 +9,6 @@
 
 #include "sightline/frame.h"
 
-G_BEGIN_DECLS
-
 typedef struct _SlFrameSource SlFrameSource;
 
 /** sl_frame_source_new: (nullable): for the appsrc called "source" of @pipeline, else its first one; NULL when it has none. An appsrc
@@ -24,7 +22,5 @@ void sl_frame_source_end (SlFrameSource *source);
 void sl_frame_source_counts (SlFrameSource *source, guint64 *pushed, guint64 *displaced);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlFrameSource, sl_frame_source_free)
-
-G_END_DECLS
 
 #endif

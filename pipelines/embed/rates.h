@@ -7,8 +7,6 @@
 
 #include <glib.h>
 
-G_BEGIN_DECLS
-
 /** Predictions looked back at. */
 #define SL_PIPELINE_STATS_WINDOW 512
 
@@ -30,7 +28,5 @@ void sl_pipeline_stats_reset (SlPipelineStats *stats, gint64 now);
 void sl_pipeline_stats_add (SlPipelineStats *stats, gint64 now, gint64 age);
 /** sl_pipeline_stats_write: seconds, predictions, rate, age-p50 and age-p95 as entries {sv}. */
 void sl_pipeline_stats_write (const SlPipelineStats *stats, gint64 now, GVariantBuilder *builder);
-
-G_END_DECLS
 
 #endif

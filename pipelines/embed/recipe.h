@@ -7,8 +7,6 @@
 
 #include "pipelines/description/description.h"
 
-G_BEGIN_DECLS
-
 typedef struct _SlRecipe SlRecipe;
 
 /** sl_recipe_new: reads the file @path, or @text when that is NULL: a description when it begins with "[", else a launch line, whose
@@ -21,7 +19,5 @@ gboolean sl_recipe_set (SlRecipe *recipe, const char *name, const char *value, G
 const SlDescription *sl_recipe_description (const SlRecipe *recipe);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlRecipe, sl_recipe_free)
-
-G_END_DECLS
 
 #endif

@@ -7,8 +7,6 @@
 
 #include "pipelines/embed/events.h"
 
-G_BEGIN_DECLS
-
 /** sl_pipeline_signals_add: for class_init of SlPipeline. */
 void sl_pipeline_signals_add (GObjectClass *klass);
 /** sl_pipeline_signals_emit: tells @event to the handlers of @pipeline. */
@@ -25,7 +23,5 @@ gboolean sl_pipeline_signals_hears (gpointer pipeline, const char *event);
 GSource *sl_weak_source_attach (GSource *source, GMainContext *context, gpointer object, GSourceFunc callback);
 /** sl_weak_source_detach: destroys *@source (nullable) and sets it to NULL. */
 void sl_weak_source_detach (GSource **source);
-
-G_END_DECLS
 
 #endif

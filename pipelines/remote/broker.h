@@ -9,8 +9,6 @@
 
 #include "pipelines/remote/mqtt.h"
 
-G_BEGIN_DECLS
-
 typedef struct _SlBroker SlBroker;
 
 /** SlBrokerMessage: a received message; valid during the call. @response, @correlation: (nullable) */
@@ -103,7 +101,5 @@ void sl_broker_wake (SlBroker *broker);
 /** sl_broker_free: disconnects, so that the broker does not publish the will. Returns within two seconds. A thread that is blocked longer
  *  by a system call or inside a callback ends by itself later. */
 void sl_broker_free (SlBroker *broker);
-
-G_END_DECLS
 
 #endif

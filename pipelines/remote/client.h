@@ -10,8 +10,6 @@
 #include "pipelines/remote/broker.h"
 #include "pipelines/remote/window.h"
 
-G_BEGIN_DECLS
-
 typedef struct _SlRemoteClient SlRemoteClient;
 
 typedef enum
@@ -89,7 +87,5 @@ void sl_remote_client_drain (SlRemoteClient *client);
 void sl_remote_client_unlock (SlRemoteClient *client, gboolean unlocked);
 /** sl_remote_client_counts: @workers: the number of workers. */
 void sl_remote_client_counts (SlRemoteClient *client, SlRemoteCounts *counts, guint *workers, gboolean *connected);
-
-G_END_DECLS
 
 #endif

@@ -9,8 +9,6 @@
 
 #include "models/contract.h"
 
-G_BEGIN_DECLS
-
 /** Version of the announcement and of the messages. */
 #define SL_REMOTE_VERSION 1
 /** Most bytes of an announcement. */
@@ -42,7 +40,5 @@ SlContract *sl_remote_contract_read (const void *data, gsize size, const char *o
 
 /** sl_remote_contract_hash: only computes the hash. */
 void sl_remote_contract_hash (const SlContract *contract, char hash[SL_REMOTE_HASH]);
-
-G_END_DECLS
 
 #endif

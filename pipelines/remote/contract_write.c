@@ -18,46 +18,30 @@ const char *const sl_remote_value_names[] = {
 };
 
 static void
-append_member (GString *json, const char *name)
-{
-  const char last = json->str[json->len - 1];
-  g_string_append_printf (json, "%s\"%s\":", last == '{' || last == '[' ? "" : ",", name);
-}
-
-static void
 append_text (GString *json, const char *name, const char *text)
 {
-  if (text == NULL)
-    return;
-  append_member (json, name);
-  sl_json_append_string (json, text);
-}
-
-static void
-append_number (GString *json, const char *name, double number)
-{
-  append_member (json, name);
-  sl_json_append_double (json, number, ALL_DIGITS);
+  if (text != NULL)
+    sl_json_append_text (json, name, text);
 }
 
 static void
 append_integer (GString *json, const char *name, gint64 number)
 {
-  append_member (json, name);
+  sl_json_append_key (json, name);
   g_string_append_printf (json, "%" G_GINT64_FORMAT, number);
 }
 
 static void
 append_flag (GString *json, const char *name, gboolean flag)
 {
-  append_member (json, name);
+  sl_json_append_key (json, name);
   g_string_append (json, flag ? "true" : "false");
 }
 
 static void
 append_numbers (GString *json, const char *name, const gdouble *numbers, guint n)
 {
-  append_member (json, name);
+  sl_json_append_key (json, name);
   g_string_append_c (json, '[');
   for (guint i = 0; i < n; i++) {
     if (i > 0)
@@ -74,12 +58,12 @@ append_tensor (GString *json, const SlTensorInfo *tensor)
   append_text (json, "name", tensor->name);
   append_text (json, "id", tensor->id);
   append_text (json, "type", sl_dtype_name (tensor->dtype));
-  append_member (json, "shape");
+  sl_json_append_key (json, "shape");
   g_string_append_c (json, '[');
   for (guint i = 0; i < tensor->rank; i++)
     g_string_append_printf (json, "%s%d", i > 0 ? "," : "", tensor->dims[i]);
   g_string_append_c (json, ']');
-  append_number (json, "scale", (double) tensor->scale);
+  sl_json_append_number (json, "scale", (double) tensor->scale, ALL_DIGITS);
   append_integer (json, "zero-point", tensor->zero_point);
   append_text (json, "values", sl_remote_value_names[tensor->values]);
   append_integer (json, "classes", tensor->classes);
@@ -89,7 +73,7 @@ append_tensor (GString *json, const SlTensorInfo *tensor)
 static void
 append_tensors (GString *json, const char *name, const SlTensorInfo *tensors, guint n)
 {
-  append_member (json, name);
+  sl_json_append_key (json, name);
   g_string_append_c (json, '[');
   for (guint i = 0; i < n; i++) {
     if (i > 0)
@@ -103,7 +87,7 @@ static void
 append_image (GString *json, const SlImageContract *image)
 {
   const guint n = (guint) image->channels;
-  append_member (json, "image");
+  sl_json_append_key (json, "image");
   g_string_append_c (json, '{');
   append_integer (json, "width", image->width);
   append_integer (json, "height", image->height);
@@ -112,7 +96,7 @@ append_image (GString *json, const SlImageContract *image)
   append_text (json, "colour", sl_colour_name (image->colour));
   append_text (json, "fit", sl_fit_name (image->fit));
   if (image->crop_share != 1)
-    append_number (json, "crop-share", image->crop_share);
+    sl_json_append_number (json, "crop-share", image->crop_share, ALL_DIGITS);
   append_integer (json, "pad-value", image->pad_value);
   append_flag (json, "range-known", image->range_known);
   append_numbers (json, "mean", image->mean, n);
@@ -132,7 +116,7 @@ static void
 append_params (GString *json, GHashTable *params)
 {
   g_autoptr (GList) keys = g_list_sort (g_hash_table_get_keys (params), compare_keys);
-  append_member (json, "decoder-parameters");
+  sl_json_append_key (json, "decoder-parameters");
   g_string_append_c (json, '{');
   for (const GList *key = keys; key != NULL; key = key->next) {
     if (key != keys)
@@ -147,7 +131,7 @@ append_params (GString *json, GHashTable *params)
 static void
 append_labels (GString *json, const SlLabels *labels)
 {
-  append_member (json, "labels");
+  sl_json_append_key (json, "labels");
   g_string_append_c (json, '[');
   for (guint i = 0; i < sl_labels_count (labels); i++) {
     if (i > 0)
@@ -166,7 +150,7 @@ write_contract (const SlContract *contract)
   if (contract->image.valid)
     append_image (json, &contract->image);
   if (contract->skips_input_quantize) {
-    append_member (json, "declared-input");
+    sl_json_append_key (json, "declared-input");
     append_tensor (json, &contract->declared);
   }
   append_text (json, "decoder", contract->decoder);
@@ -198,7 +182,7 @@ sl_remote_contract_hash (const SlContract *contract, char hash[SL_REMOTE_HASH])
 static void
 append_encodings (GString *json, guint encodings)
 {
-  append_member (json, "encodings");
+  sl_json_append_key (json, "encodings");
   g_string_append_c (json, '[');
   for (guint i = SL_REMOTE_ENCODING_NONE + 1; i < SL_REMOTE_N_ENCODINGS; i++)
     if ((encodings & 1u << i) != 0) {
@@ -221,7 +205,7 @@ sl_remote_contract_write (const SlContract *contract, guint encodings, char hash
   append_text (json, "model", name);
   if (encodings >> (SL_REMOTE_ENCODING_NONE + 1) != 0)
     append_encodings (json, encodings);
-  append_member (json, "contract");
+  sl_json_append_key (json, "contract");
   g_string_append_len (json, body->str, (gssize) body->len);
   g_string_append_c (json, '}');
   g_string_free (body, TRUE);

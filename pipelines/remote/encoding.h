@@ -8,8 +8,6 @@
 
 #include "models/contract.h"
 
-G_BEGIN_DECLS
-
 /** SlRemoteEncoding: the number in messages. */
 typedef enum
 {
@@ -39,7 +37,5 @@ gsize sl_remote_encode (SlRemoteEncoding encoding, const SlTensorInfo *tensor, g
  *  FALSE with @error set, SL_ERROR_FORMAT, whose message names @what. When @size is the size of @tensor, the bytes are copied. */
 gboolean sl_remote_decode (SlRemoteEncoding encoding, const SlTensorInfo *tensor, const void *data, gsize size, void *out, const char *what,
                            GError **error);
-
-G_END_DECLS
 
 #endif

@@ -7,8 +7,6 @@
 
 #include <glib.h>
 
-G_BEGIN_DECLS
-
 /** SlRemotePicture: @channels: 1 or 3, one behind the other */
 typedef struct
 {
@@ -21,7 +19,5 @@ gsize sl_remote_jpeg_write (const SlRemotePicture *picture, gint quality, const 
 /** sl_remote_jpeg_read: the picture of @size bytes at @data, which must be @picture's size and baseline, into @out. (nullable) (transfer full): what is
  *  wrong with it. */
 char *sl_remote_jpeg_read (const SlRemotePicture *picture, const void *data, gsize size, void *out);
-
-G_END_DECLS
 
 #endif

@@ -11,8 +11,6 @@
 #include "pipelines/remote/contract_json.h"
 #include "pipelines/remote/encoding.h"
 
-G_BEGIN_DECLS
-
 /** Most bytes of a worker's name or of a sentence in an answer. */
 #define SL_REMOTE_MAX_TEXT 1024
 /** Bytes of correlation data: eight random bytes from the start of the camera, then eight bytes that count its frames. */
@@ -84,7 +82,5 @@ gboolean sl_remote_answer_read (const void *data, gsize size, const SlContract *
 /** sl_remote_answer_plain: (transfer full) (nullable): decodes the outputs of @answer into new memory, which @answer points to from now on.
  *  NULL with @error set. */
 guint8 *sl_remote_answer_plain (SlRemoteAnswer *answer, const SlContract *contract, GError **error);
-
-G_END_DECLS
 
 #endif

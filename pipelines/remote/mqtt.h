@@ -9,8 +9,6 @@
 
 #include <glib.h>
 
-G_BEGIN_DECLS
-
 struct mosquitto;
 
 /** SlMqttAccess: location and credentials of a broker; all but @location are nullable. */
@@ -44,7 +42,5 @@ gboolean sl_mqtt_fail (const SlMqttTarget *target, int code, GError **error);
 gboolean sl_mqtt_refused (const SlMqttTarget *target, const char *reason, GError **error);
 /** sl_mqtt_silent: sets @error to a message that the broker did not answer. Returns FALSE. */
 gboolean sl_mqtt_silent (const SlMqttTarget *target, GError **error);
-
-G_END_DECLS
 
 #endif

@@ -12,8 +12,6 @@
 
 #include <glib.h>
 
-G_BEGIN_DECLS
-
 /** sl_remote_name: (transfer full): @text as a level of a topic: all characters but letters, digits, '-', '_' and '.' are replaced;
  *  "unnamed" for "". */
 char *sl_remote_name (const char *text);
@@ -38,7 +36,5 @@ char *sl_remote_topic_worker (const char *prefix, const char *worker);
  *  be a topic for answers of the model to the user in @work: the broker lets only this user write to @work. A worker publishes to no other
  *  topic, whatever a request names. */
 gboolean sl_remote_may_answer (const char *prefix, const char *model, const char *work, const char *response);
-
-G_END_DECLS
 
 #endif

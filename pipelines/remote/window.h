@@ -9,8 +9,6 @@
 
 #include "pipelines/remote/message.h"
 
-G_BEGIN_DECLS
-
 typedef enum
 {
   SL_REMOTE_PASSES,   /* needs no inference, but keeps its place in the order */
@@ -128,7 +126,5 @@ SlRemoteEntry *sl_remote_window_pop (SlRemoteWindow *window);
 SlRemoteEntry *sl_remote_window_take (SlRemoteWindow *window);
 /** sl_remote_window_due: the next time when an entry has to be sent again or given up, G_MAXINT64 = never. @stuck: as above */
 gint64 sl_remote_window_due (const SlRemoteWindow *window, gboolean stuck);
-
-G_END_DECLS
 
 #endif

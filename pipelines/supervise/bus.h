@@ -9,8 +9,6 @@
 
 #include <gst/gst.h>
 
-G_BEGIN_DECLS
-
 /** Error message for a pipeline, %s, that fails to change its state while no element posts an error. */
 #define SL_BUS_REFUSAL_UNSAID "%s does not start, and no element says why; GST_DEBUG=3 in the environment tells more"
 
@@ -41,7 +39,5 @@ void sl_bus_take_refusal (GstElement *pipeline, const char *what, char **element
  *  without
  *  @error after the time. */
 gboolean sl_bus_wait_for_end (GstElement *pipeline, GstClockTime wait, GError **error);
-
-G_END_DECLS
 
 #endif

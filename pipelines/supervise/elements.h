@@ -6,8 +6,6 @@
 
 #include <gst/gst.h>
 
-G_BEGIN_DECLS
-
 /** sl_camera_is_away: whether an slcamera of @pipeline is connecting, stalled or reconnecting. It connects again by itself. Until then no
  *  frame is due, and a restarted pipeline would wait for the same camera. */
 gboolean sl_camera_is_away (GstElement *pipeline);
@@ -15,7 +13,5 @@ gboolean sl_camera_is_away (GstElement *pipeline);
  *  in a change up also delays the change down. This emits the action signal "interrupt" of each element that has it, so that a blocking
  *  state change fails at once. The owner of the pipeline must be setting it to NULL. Any thread. */
 void sl_pipeline_interrupt (GstBin *pipeline);
-
-G_END_DECLS
 
 #endif

@@ -9,11 +9,7 @@
 
 #include <gst/gst.h>
 
-G_BEGIN_DECLS
-
 /** sl_emitters_find: (transfer full) (element-type GstElement): references to them. Call it before the pipeline plays. */
 GPtrArray *sl_emitters_find (GstBin *pipeline);
-
-G_END_DECLS
 
 #endif

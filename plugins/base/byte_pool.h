@@ -7,8 +7,6 @@
 
 #include <gst/gst.h>
 
-G_BEGIN_DECLS
-
 /** Zeroed at first. One thread at a time; buffers may outlive it. */
 typedef struct
 {
@@ -21,7 +19,5 @@ void sl_byte_pool_clear (SlBytePool *pool);
 GstBuffer *sl_byte_pool_get (SlBytePool *pool, gsize bytes);
 /** sl_byte_pool_take: (transfer full): likewise with a copy of @data. */
 GstBuffer *sl_byte_pool_take (SlBytePool *pool, gconstpointer data, gsize bytes);
-
-G_END_DECLS
 
 #endif

@@ -8,14 +8,10 @@
 
 #include <gst/gst.h>
 
-G_BEGIN_DECLS
-
 /** sl_held_events_push: pushes all of @held, in their order, on @pad. */
 void sl_held_events_push (GQueue *held, GstPad *pad);
 /** sl_held_events_flush: drops segments, as a flush does wherever they are. */
 void sl_held_events_flush (GQueue *held);
 void sl_held_events_clear (GQueue *held);
-
-G_END_DECLS
 
 #endif

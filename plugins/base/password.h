@@ -7,8 +7,6 @@
 
 #include <glib.h>
 
-G_BEGIN_DECLS
-
 /**
  * sl_password_choose:
  * @stated, @file: (nullable): the properties
@@ -18,7 +16,5 @@ G_BEGIN_DECLS
  * FALSE with @error set when both are set, SL_ERROR_ARGUMENT, or the file cannot be used, SL_ERROR_OPEN.
  */
 gboolean sl_password_choose (const char *stated, const char *file, char **password, char **warning, GError **error);
-
-G_END_DECLS
 
 #endif

@@ -8,8 +8,6 @@
 
 #include <gst/gst.h>
 
-G_BEGIN_DECLS
-
 typedef enum
 {
   SL_PROPERTY_BOOL,   /* gboolean */
@@ -62,7 +60,5 @@ GType sl_resize_fit_get_type (void);
 GType sl_filter_get_type (void);
 /** sl_choice_nick: (transfer none) (nullable): the nick of @value, NULL for SL_CHOICE_AUTO. */
 const char *sl_choice_nick (GType type, gint value);
-
-G_END_DECLS
 
 #endif

@@ -8,8 +8,6 @@
 
 #include <gst/gst.h>
 
-G_BEGIN_DECLS
-
 /** sl_element_report: posts @error as an error message of @element, in the GStreamer domain that fits its code. */
 void sl_element_report (GstElement *element, const GError *error);
 /** sl_element_is_inside: whether the parent of @element is a bin whose type has the name @type. The type need not be registered. */
@@ -22,7 +20,5 @@ gboolean sl_element_has_format (GstElement *element, GstPad *pad);
 /** sl_element_refuse: posts @error as sl_element_report() does, but only once: GStreamer may repeat a negotiation. It posts while *@refused
  *  is FALSE, and then sets it. Frees @error (transfer full) and returns FALSE. */
 gboolean sl_element_refuse (GstElement *element, gboolean *refused, GError *error);
-
-G_END_DECLS
 
 #endif

@@ -11,8 +11,6 @@
 #include "postprocess/predictions/prediction.h"
 #include "postprocess/predictions/track.h"
 
-G_BEGIN_DECLS
-
 typedef struct
 {
   SlTracker *tracker;
@@ -41,7 +39,5 @@ void sl_tracking_skip (SlTracking *tracking, GstClockTime pts);
 /** sl_tracking_run: gives objects of @prediction their ids, and drops those below the high threshold that continue none. The objects
  *  are then memory of @tracking, valid until the next run. */
 void sl_tracking_run (SlTracking *tracking, SlPredictionView *prediction, GstClockTime pts);
-
-G_END_DECLS
 
 #endif

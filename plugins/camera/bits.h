@@ -7,8 +7,6 @@
 
 #include <glib.h>
 
-G_BEGIN_DECLS
-
 /** As much as is looked at: a recovery point lies among the first SEI messages, and what is read of parameter sets in front. */
 #define SL_BITS_BYTES 512
 
@@ -24,7 +22,5 @@ void sl_bits_init (SlBits *bits, const guint8 *bytes, gsize n);
 guint sl_bits_read (SlBits *bits, guint n);
 /** sl_bits_read_ue: an Exp-Golomb code; G_MAXUINT for more than 31 bits. */
 guint sl_bits_read_ue (SlBits *bits);
-
-G_END_DECLS
 
 #endif

@@ -10,8 +10,6 @@
 
 #include "plugins/camera/frame_number.h"
 
-G_BEGIN_DECLS
-
 typedef enum
 {
   SL_CODED_OTHER, /* GStreamer's flag DELTA_UNIT tells */
@@ -68,7 +66,5 @@ typedef struct
 
 /** sl_coded_packet_read: of an RTP payload, by the encoding name of its caps (nullable). */
 void sl_coded_packet_read (const char *encoding, const guint8 *payload, gsize n, SlCodedPacket *packet);
-
-G_END_DECLS
 
 #endif

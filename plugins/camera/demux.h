@@ -8,8 +8,6 @@
 
 #include <gst/gst.h>
 
-G_BEGIN_DECLS
-
 #define SL_TYPE_CAMERA_DEMUX (sl_camera_demux_get_type ())
 G_DECLARE_FINAL_TYPE (SlCameraDemux, sl_camera_demux, SL, CAMERA_DEMUX, GstElement)
 
@@ -18,7 +16,5 @@ void sl_camera_demux_register (void);
 /** sl_camera_demux_new: (transfer floating): has the pads "sink" and "src". A part larger than @max_part_bytes, or other invalid data,
  *  gives an error message and GST_FLOW_ERROR. */
 GstElement *sl_camera_demux_new (guint max_part_bytes);
-
-G_END_DECLS
 
 #endif

@@ -9,8 +9,6 @@
 
 #include <gst/app/gstappsrc.h>
 
-G_BEGIN_DECLS
-
 /** Name of the appsrc in slcamera that outputs them. */
 #define SL_CAMERA_ENCODED_OUTPUT "encoded-output"
 /** Name of the custom out-of-band event of a live camera whose frames are not encoded. */
@@ -40,7 +38,5 @@ void sl_camera_encoded_move (GstBuffer *frame, GstClockTime from, GstClockTime t
 /** sl_camera_encoded_push: pushes @frame (transfer full). Blocks while the queue is full, unless the camera is @live. After the end of
  *  stream of @output the frame is freed. */
 void sl_camera_encoded_push (SlCameraEncoded *encoded, GstAppSrc *output, gboolean live, GstBuffer *frame);
-
-G_END_DECLS
 
 #endif

@@ -10,8 +10,6 @@
 
 #include "plugins/camera/source.h"
 
-G_BEGIN_DECLS
-
 typedef struct _SlCameraFeed SlCameraFeed;
 
 /** sl_camera_feed_start: frames go to @output, what the camera encoded to @encoded (nullable), messages come from @camera, whose clock and base time stamp them and whose "src"
@@ -28,7 +26,5 @@ const char *sl_camera_feed_state (SlCameraFeed *feed);
 
 /** sl_camera_feed_damaged: frames that were left out since the start, being damaged or before the first key frame. Any thread. */
 guint64 sl_camera_feed_damaged (SlCameraFeed *feed);
-
-G_END_DECLS
 
 #endif

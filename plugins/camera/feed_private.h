@@ -11,8 +11,6 @@
 #include "plugins/camera/stamp.h"
 #include "plugins/camera/tap.h"
 
-G_BEGIN_DECLS
-
 struct _SlCameraFeed
 {
   gatomicrefcount refs;
@@ -61,7 +59,5 @@ void sl_camera_feed_tell_people (SlCameraFeed *feed, GstMessageType type, const 
 /** What the sink of the inner pipeline calls with frames, and the tap before its decoder with encoded ones; @data is the feed. */
 extern const SlCameraSinkCalls sl_camera_feed_sink_calls;
 extern const SlCameraTapCalls sl_camera_feed_tap_calls;
-
-G_END_DECLS
 
 #endif

@@ -8,8 +8,6 @@
 
 #include <gst/gst.h>
 
-G_BEGIN_DECLS
-
 /** SlCameraWish: @width, @height: at least that many pixels; @framerate: frames a second, at least. */
 typedef struct
 {
@@ -24,7 +22,5 @@ GstCaps *sl_camera_choose_caps (const GstCaps *device, const GstCaps *downstream
 /** sl_camera_model_size: the size of the picture that models downstream of @src want; FALSE when there is none. The largest
  *  width and the largest height where there are several. */
 gboolean sl_camera_model_size (GstPad *src, gint *width, gint *height);
-
-G_END_DECLS
 
 #endif

@@ -7,8 +7,6 @@
 
 #include "plugins/camera/bits.h"
 
-G_BEGIN_DECLS
-
 #define SL_H264_SPS 32
 #define SL_H264_PPS 256
 
@@ -26,7 +24,5 @@ void sl_frame_numbers_sps (SlFrameNumbers *numbers, const guint8 *payload, gsize
 void sl_frame_numbers_pps (SlFrameNumbers *numbers, const guint8 *payload, gsize n);
 /** sl_frame_numbers_slice: the number of a picture, of a slice header behind slice_type; -1 = not known. @modulus: (out): what it counts up to */
 gint sl_frame_numbers_slice (const SlFrameNumbers *numbers, SlBits *slice, guint *modulus);
-
-G_END_DECLS
 
 #endif

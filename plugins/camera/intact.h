@@ -9,8 +9,6 @@
 
 #include <gst/gst.h>
 
-G_BEGIN_DECLS
-
 /** SlIntact: counted references, any thread. */
 typedef struct _SlIntact SlIntact;
 
@@ -51,7 +49,5 @@ void sl_intact_mark (GstPad *sink, guint *spoiled);
 gboolean sl_intact_is_whole (const GstBuffer *frame, guint *spoiled);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlIntact, sl_intact_unref)
-
-G_END_DECLS
 
 #endif

@@ -7,8 +7,6 @@
 
 #include <glib.h>
 
-G_BEGIN_DECLS
-
 /** Scans of a progressive picture: encoders make about ten; a decoder goes over all pixels for each. */
 #define SL_CAMERA_JPEG_SCANS 100
 
@@ -27,7 +25,5 @@ G_BEGIN_DECLS
 GBytes *sl_camera_jpeg_take (GBytes *bytes, guint max_pixels, GError **error);
 /** sl_camera_jpeg_size: of the picture with which the @n bytes at @data begin, as its first frame header says; FALSE where there is none, or it says 0. */
 gboolean sl_camera_jpeg_size (const guint8 *data, gsize n, guint *width, guint *height);
-
-G_END_DECLS
 
 #endif

@@ -8,8 +8,6 @@
 
 #include <gst/gst.h>
 
-G_BEGIN_DECLS
-
 /** SlCameraLimits: @max_part_bytes: of a picture as it is sent; @max_pixels: of a picture, width times height. */
 typedef struct
 {
@@ -27,7 +25,5 @@ void sl_camera_limit_decoding (GstBin *bin, const SlCameraLimits *limits);
 
 /** sl_camera_part_error: (transfer full): a picture of a stream has more than @max_part_bytes, @got so far. */
 GError *sl_camera_part_error (guint max_part_bytes, guint64 got);
-
-G_END_DECLS
 
 #endif

@@ -10,8 +10,6 @@
 
 #include "plugins/camera/uri.h"
 
-G_BEGIN_DECLS
-
 /** Name of the element message's structure. */
 #define SL_CAMERA_MESSAGE "slcamera"
 
@@ -47,7 +45,5 @@ char *sl_camera_early_text (guint64 n);
 char *sl_camera_damaged_text (guint64 n, gint protocols);
 /** sl_camera_fault_is_login: whether the camera refused the login, so that another attempt would count as another wrong password. */
 gboolean sl_camera_fault_is_login (const GError *fault);
-
-G_END_DECLS
 
 #endif

@@ -8,8 +8,6 @@
 
 #include <glib.h>
 
-G_BEGIN_DECLS
-
 /** Bytes of a part's header, and before the first boundary. */
 #define SL_CAMERA_PART_HEADER (64 * 1024)
 /** Parts in a row that hold no JPEG picture. */
@@ -36,7 +34,5 @@ void sl_camera_parts_free (SlCameraParts *parts);
  * Returns: FALSE when a bound is exceeded; nothing may be pushed then.
  */
 gboolean sl_camera_parts_push (SlCameraParts *parts, const guint8 *bytes, gsize n, guint64 stamp, GError **error);
-
-G_END_DECLS
 
 #endif

@@ -7,8 +7,6 @@
 
 #include <gst/base/gstbasesink.h>
 
-G_BEGIN_DECLS
-
 /**
  * SlCameraSinkCalls: all are called from the inner streaming thread.
  * @frame: @buffer (transfer none), whose metadata may be changed where it is writable, with its @running time in the inner
@@ -28,7 +26,5 @@ G_DECLARE_FINAL_TYPE (SlCameraSink, sl_camera_sink, SL, CAMERA_SINK, GstBaseSink
 
 /** sl_camera_sink_new: (transfer floating): @wanted are the caps it accepts; @free_data frees @data with the sink. */
 GstElement *sl_camera_sink_new (const GstCaps *wanted, const SlCameraSinkCalls *calls, gpointer data, GDestroyNotify free_data);
-
-G_END_DECLS
 
 #endif

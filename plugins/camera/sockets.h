@@ -8,8 +8,6 @@
 
 #include <gio/gio.h>
 
-G_BEGIN_DECLS
-
 /** SlCameraSockets: counted references, any thread. */
 typedef struct _SlCameraSockets SlCameraSockets;
 
@@ -27,7 +25,5 @@ void sl_camera_sockets_give (SlCameraSockets *sockets);
 guint64 sl_camera_sockets_held (SlCameraSockets *sockets);
 /** sl_camera_sockets_cut: shuts the sockets down. Their readers get an error or the end of the stream. */
 void sl_camera_sockets_cut (SlCameraSockets *sockets);
-
-G_END_DECLS
 
 #endif

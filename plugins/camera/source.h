@@ -14,8 +14,6 @@
 #include "plugins/camera/tap.h"
 #include "plugins/camera/uri.h"
 
-G_BEGIN_DECLS
-
 /** Which transports rtspsrc may use. */
 typedef enum
 {
@@ -76,7 +74,5 @@ gboolean sl_camera_build (const SlCameraPlan *plan, GstBin *pipeline, GstElement
 const char *sl_camera_content_type (GstEvent *event);
 /** sl_camera_type_is_mjpeg: whether @type (nullable) is the type of an endless stream of pictures (multipart). */
 gboolean sl_camera_type_is_mjpeg (const char *type);
-
-G_END_DECLS
 
 #endif

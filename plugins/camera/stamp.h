@@ -7,8 +7,6 @@
 
 #include <gst/gst.h>
 
-G_BEGIN_DECLS
-
 /** SlCameraStamper: zero it with sl_camera_stamper_init(); one thread at a time. */
 typedef struct
 {
@@ -26,7 +24,5 @@ GstClockTime sl_camera_stamp_live (GstClockTime taken, GstClockTime now, GstCloc
 GstClockTime sl_camera_stamper_live (SlCameraStamper *stamper, GstClockTime taken, GstClockTime now, GstClockTime base, GstClockTime trust);
 /** sl_camera_stamper_file: a frame at @running (or NONE) of the running pass, of @duration (or NONE). */
 GstClockTime sl_camera_stamper_file (SlCameraStamper *stamper, GstClockTime running, GstClockTime duration);
-
-G_END_DECLS
 
 #endif

@@ -7,8 +7,6 @@
 
 #include <gst/gst.h>
 
-G_BEGIN_DECLS
-
 /** Caps of what a tap gives: frames that files can hold as they are, parameter sets in the caps. */
 #define SL_CAMERA_ENCODED_CAPS                                                                                \
   "video/x-h264, stream-format=(string)avc, alignment=(string)au; video/x-h265, stream-format=(string)hvc1, " \
@@ -38,7 +36,5 @@ void sl_camera_tap_unref (SlCameraTap *tap);
 void sl_camera_tap_decoder (SlCameraTap *tap, GstElement *decoder);
 /** sl_camera_tap_decoders: the same for all decoders that @bin gets from now on, at any depth. */
 void sl_camera_tap_decoders (SlCameraTap *tap, GstBin *bin);
-
-G_END_DECLS
 
 #endif

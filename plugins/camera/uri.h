@@ -7,8 +7,6 @@
 
 #include <glib.h>
 
-G_BEGIN_DECLS
-
 typedef enum
 {
   SL_CAMERA_V4L2,
@@ -53,7 +51,5 @@ void sl_camera_uri_set_credentials (SlCameraUri *uri, const char *user, const ch
 void sl_camera_uri_free (SlCameraUri *uri);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlCameraUri, sl_camera_uri_free)
-
-G_END_DECLS
 
 #endif

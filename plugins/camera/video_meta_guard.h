@@ -7,13 +7,9 @@
 
 #include <gst/gst.h>
 
-G_BEGIN_DECLS
-
 /** sl_video_meta_guard: from now on frames leave @src, a pad of raw video, in the layout of their caps when the allocation query
  *  that @src sent last was not answered with GstVideoMeta; others pass untouched. A frame that is not what its GstVideoMeta says is
  *  dropped, with a warning of @element for the first one after such a query. @element outlives @src. */
 void sl_video_meta_guard (GstPad *src, GstElement *element);
-
-G_END_DECLS
 
 #endif

@@ -9,15 +9,11 @@
 
 #include "plugins/camera/intact.h"
 
-G_BEGIN_DECLS
-
 #define SL_TYPE_CAMERA_WHOLE (sl_camera_whole_get_type ())
 G_DECLARE_FINAL_TYPE (SlCameraWhole, sl_camera_whole, SL, CAMERA_WHOLE, GstElement)
 
 /** sl_camera_whole_new: (transfer floating): with pads "sink" and "src". Pictures without all of their packets are counted in @intact; one
  *  larger than @max_part_bytes is an error message of the element. */
 GstElement *sl_camera_whole_new (SlIntact *intact, guint max_part_bytes);
-
-G_END_DECLS
 
 #endif

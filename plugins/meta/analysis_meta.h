@@ -11,8 +11,6 @@
 #include "plugins/base/byte_pool.h"
 #include "postprocess/predictions/analysis.h"
 
-G_BEGIN_DECLS
-
 /**
  * SlAnalysisMeta:
  * @analysis: in @buffer
@@ -33,7 +31,5 @@ const GstMetaInfo *sl_analysis_meta_get_info (void);
 void sl_buffer_set_analysis (GstBuffer *buffer, const SlAnalysis *analysis, gboolean events, SlBytePool *pool);
 /** sl_buffer_get_analysis: (transfer none) (nullable): as long as it is on @buffer */
 const SlAnalysis *sl_buffer_get_analysis (GstBuffer *buffer);
-
-G_END_DECLS
 
 #endif

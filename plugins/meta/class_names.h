@@ -10,8 +10,6 @@
 
 #include "postprocess/predictions/class_filter.h"
 
-G_BEGIN_DECLS
-
 /** sl_class_names_install: for source @pad of an element that makes predictions: it answers with what is offered, and asks further on. */
 void sl_class_names_install (GstPad *pad);
 /** sl_class_names_offer: from now on @pad answers with @names (of char *, NULL = the class's number); with none of them, that nothing is
@@ -38,7 +36,5 @@ gboolean sl_class_choice_set (SlClassChoice *choice, const char *text, GstPad *p
 gboolean sl_class_choice_follow (SlClassChoice *choice, GstElement *element, char *const *classes, GstPad *pad);
 /** sl_class_choice_clear: also for a zeroed struct. */
 void sl_class_choice_clear (SlClassChoice *choice);
-
-G_END_DECLS
 
 #endif

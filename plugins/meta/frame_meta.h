@@ -14,8 +14,6 @@
 #include "postprocess/predictions/prediction.h"
 #include "core/base/affine.h"
 
-G_BEGIN_DECLS
-
 /** Which part of its frame the buffer with the meta holds. */
 typedef enum
 {
@@ -87,7 +85,5 @@ gboolean sl_buffer_is_empty_frame (GstBuffer *buffer);
 gboolean sl_buffer_is_part (GstBuffer *buffer);
 /** sl_buffer_was_looked_at: whether the frame @buffer has the result of a detector, also one without objects. */
 gboolean sl_buffer_was_looked_at (GstBuffer *buffer);
-
-G_END_DECLS
 
 #endif

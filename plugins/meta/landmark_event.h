@@ -10,8 +10,6 @@
 
 #include "postprocess/predictions/alignment.h"
 
-G_BEGIN_DECLS
-
 /** An object with landmarks: what it was, without points, its label static, and the part of a frame that shows it upright. */
 typedef struct
 {
@@ -26,7 +24,5 @@ gboolean sl_followed_receive (GstEvent *event, GArray *followed);
 /** sl_followed_choose: objects of @chosen (of SlObjectRegion) that are @followed are looked at as that says; of others *@frame, of @video, gets a
  *  region, as far as there are no more than @most. *@frame is replaced by a writable copy where it must be. */
 void sl_followed_choose (const GArray *followed, GstBuffer **frame, const GstVideoInfo *video, guint most, GArray *chosen);
-
-G_END_DECLS
 
 #endif

@@ -9,8 +9,6 @@
 
 #include <gst/gst.h>
 
-G_BEGIN_DECLS
-
 /**
  * SlMaskMeta:
  * @width, @height: cells
@@ -37,7 +35,5 @@ const GstMetaInfo *sl_mask_meta_get_info (void);
 SlMaskMeta *sl_buffer_add_mask_meta (GstBuffer *buffer, guint width, guint height, GstBuffer *cells);
 /** sl_buffer_get_mask_meta: (transfer none) (nullable) */
 SlMaskMeta *sl_buffer_get_mask_meta (GstBuffer *buffer);
-
-G_END_DECLS
 
 #endif

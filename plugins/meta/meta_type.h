@@ -8,15 +8,11 @@
 
 #include <gst/gst.h>
 
-G_BEGIN_DECLS
-
 /** sl_meta_api_type: the API type called @name, without tags. @type: where the caller keeps it, 0 at first. Any thread. */
 GType sl_meta_api_type (GType *type, const char *name);
 /** sl_meta_info: what is registered as @name, by these functions when nobody was first. @info: where the caller keeps it, NULL at
  *  first. Any thread. */
 const GstMetaInfo *sl_meta_info (const GstMetaInfo **info, GType api, const char *name, gsize size, GstMetaInitFunction init,
                                  GstMetaFreeFunction clear, GstMetaTransformFunction transform);
-
-G_END_DECLS
 
 #endif

@@ -9,8 +9,6 @@
 
 #include "postprocess/predictions/prediction.h"
 
-G_BEGIN_DECLS
-
 typedef struct _SlObjectResults SlObjectResults;
 
 SlObjectResults *sl_object_results_new (void);
@@ -22,7 +20,5 @@ void sl_object_results_clear (SlObjectResults *nested);
 void sl_object_results_add (SlObjectResults *nested, guint region, const SlPredictionView *prediction, double lowest, const char *model);
 /** sl_object_results_attach: writes what was added to the metas of @frame, which is @width x @height and must be writable, and forgets it. */
 void sl_object_results_attach (SlObjectResults *nested, GstBuffer *frame, gint width, gint height);
-
-G_END_DECLS
 
 #endif

@@ -9,8 +9,6 @@
 
 #include "postprocess/result.h"
 
-G_BEGIN_DECLS
-
 /**
  * SlOutputsMeta:
  * @outputs: infos, names and data are in @shared
@@ -29,7 +27,5 @@ const GstMetaInfo *sl_outputs_meta_get_info (void);
 SlOutputsMeta *sl_buffer_add_outputs_meta (GstBuffer *buffer, const SlOutputs *outputs);
 /** sl_buffer_get_outputs: (transfer none) (nullable): valid as long as @buffer and its meta are */
 const SlOutputs *sl_buffer_get_outputs (GstBuffer *buffer);
-
-G_END_DECLS
 
 #endif

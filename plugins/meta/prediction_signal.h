@@ -10,8 +10,6 @@
 
 #include "plugins/meta/predictions.h"
 
-G_BEGIN_DECLS
-
 /** sl_prediction_signal_add: for class_init; the signal has one argument, an SlPredictions. Returns its id. */
 guint sl_prediction_signal_add (GObjectClass *klass);
 /** sl_prediction_signal_forward: from now on @inner, which is in the bin @outer, emits on @outer, too. Both have the signal. */
@@ -22,7 +20,5 @@ void sl_prediction_signal_emit (gpointer element, guint signal, const SlPredicti
  *  nothing is read if nobody listens. */
 void sl_prediction_signal_emit_buffer (gpointer element, guint signal, SlPredictionReader *reader, GstBuffer *buffer,
                                        const GstSegment *segment, guint64 counted, SlPredictionView *prediction);
-
-G_END_DECLS
 
 #endif

@@ -17,8 +17,6 @@
 #include "postprocess/predictions/class_filter.h"
 #include "postprocess/predictions/prediction.h"
 
-G_BEGIN_DECLS
-
 /** sl_buffer_add_prediction: attaches the objects, labels and the mask of @prediction to writable @buffer.
  *  - An object is a region with a structure "detection" (x_min y_min x_max y_max confidence: double; label: string; label_id: int).
  *  - A label of the whole frame is a region over the frame with a structure "classification" (label: string; label_id: int; confidence:
@@ -82,7 +80,5 @@ void sl_prediction_set_times (SlPredictionView *prediction, GstBuffer *buffer, c
  *  the number of the frame, used where its meta has no number */
 void sl_prediction_reader_read_frame (SlPredictionReader *reader, GstBuffer *buffer, const GstSegment *segment, guint64 counted,
                                       SlPredictionView *prediction);
-
-G_END_DECLS
 
 #endif

@@ -10,8 +10,6 @@
 
 #include "postprocess/result.h"
 
-G_BEGIN_DECLS
-
 /**
  * SlVectorMeta:
  * @vector: its own copy of numbers and lists; words are interned strings
@@ -28,7 +26,5 @@ const GstMetaInfo *sl_vector_meta_get_info (void);
 SlVectorMeta *sl_buffer_add_vector_meta (GstBuffer *buffer, const SlVector *vector);
 /** sl_buffer_get_vector: (transfer none) (nullable): valid as long as @buffer and its meta are */
 const SlVector *sl_buffer_get_vector (GstBuffer *buffer);
-
-G_END_DECLS
 
 #endif

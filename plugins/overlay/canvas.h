@@ -9,8 +9,6 @@
 
 #include <gst/video/video.h>
 
-G_BEGIN_DECLS
-
 /** Formats that can be drawn on. */
 #define SL_CANVAS_FORMATS \
   "{ I420, YV12, NV12, NV21, Y42B, Y444, NV16, NV24, YUY2, UYVY, YVYU, RGB, BGR, RGBA, BGRA, RGBx, BGRx, ARGB, ABGR, xRGB, xBGR, GRAY8 }"
@@ -60,7 +58,5 @@ void sl_canvas_line (SlCanvas *canvas, double x0, double y0, double x1, double y
 void sl_canvas_disc (SlCanvas *canvas, double x, double y, double radius, SlInk ink);
 /** sl_canvas_stencil: @ink where @stencil covers, its corner at (@x, @y). */
 void sl_canvas_stencil (SlCanvas *canvas, gint x, gint y, const SlStencil *stencil, SlInk ink);
-
-G_END_DECLS
 
 #endif

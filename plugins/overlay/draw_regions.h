@@ -8,13 +8,9 @@
 #include "plugins/overlay/pen.h"
 #include "postprocess/predictions/analysis.h"
 
-G_BEGIN_DECLS
-
 /** sl_draw_regions: outlines of zones, lines with an arrow to the side that is in, names and counts of both. */
 void sl_draw_regions (const SlPen *pen, const SlAnalysis *analysis);
 /** sl_draw_heat: cells in colours from blue to red, the emptier the clearer; without a map nothing. */
 void sl_draw_heat (const SlPen *pen, const SlHeatMap *heat);
-
-G_END_DECLS
 
 #endif

@@ -8,8 +8,6 @@
 #include "plugins/overlay/canvas.h"
 #include "plugins/overlay/text_cache.h"
 
-G_BEGIN_DECLS
-
 /**
  * SlDrawStyle:
  * @opacity: of masks and heat, 0..1
@@ -38,7 +36,5 @@ guint32 sl_draw_colour (gint32 label_id, const char *label);
 SlPen sl_pen_make (SlCanvas *canvas, SlTextCache *text, const SlDrawStyle *style);
 /** sl_pen_tag: a @word (nullable) and a @number (nullable) on a field of @colour, 0xRRGGBB. */
 void sl_pen_tag (const SlPen *pen, gint x, gint y, const char *word, const char *number, guint32 colour);
-
-G_END_DECLS
 
 #endif

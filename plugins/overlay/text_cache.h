@@ -8,8 +8,6 @@
 
 #include "plugins/overlay/canvas.h"
 
-G_BEGIN_DECLS
-
 typedef struct _SlTextCache SlTextCache;
 
 SlTextCache *sl_text_cache_new (void);
@@ -20,7 +18,5 @@ void sl_text_cache_set_size (SlTextCache *cache, gint pixels);
 gint sl_text_cache_measure (SlTextCache *cache, const char *word, const char *number, gint *height);
 /** sl_text_cache_draw: @word and @number with their top left corner at (@x, @y). */
 void sl_text_cache_draw (SlTextCache *cache, SlCanvas *canvas, gint x, gint y, const char *word, const char *number, SlInk ink);
-
-G_END_DECLS
 
 #endif

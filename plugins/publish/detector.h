@@ -5,11 +5,7 @@
 
 #include <gst/gst.h>
 
-G_BEGIN_DECLS
-
 /** sl_detector_find: (transfer full) (nullable): the first slpredict, or slpostprocess, of those that data comes through to sink @pad. */
 GstElement *sl_detector_find (GstPad *pad);
-
-G_END_DECLS
 
 #endif

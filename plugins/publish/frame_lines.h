@@ -11,8 +11,6 @@
 #include "plugins/meta/class_names.h"
 #include "plugins/meta/predictions.h"
 
-G_BEGIN_DECLS
-
 typedef enum
 {
   SL_LINE_JSON,
@@ -39,7 +37,5 @@ gboolean sl_frame_lines_open (SlFrameLines *lines, GstCaps *caps, SlLineFormat f
 /** sl_frame_lines_write: (transfer none): the line of @frame, of @segment; empty when no model has looked at it and there are no
  *  predictions of others on it, and as text when nothing was found; valid until the next. @source: (nullable): of the line */
 const GString *sl_frame_lines_write (SlFrameLines *lines, GstBuffer *frame, const GstSegment *segment, const char *source);
-
-G_END_DECLS
 
 #endif

@@ -8,8 +8,6 @@
 
 #include <glib.h>
 
-G_BEGIN_DECLS
-
 /** SlHome: @prefix: of announcements; @topic: that of lines; @availability: (nullable): its topic; @device: a name for people */
 typedef struct
 {
@@ -38,7 +36,5 @@ gboolean sl_home_is_sum (const char *level);
 
 /** sl_home_read: reads the @bytes of a command; @number: 0 or 1 of SL_HOME_ENABLED. FALSE with @expected set to what would be one. */
 gboolean sl_home_read (SlHomeCommand command, const char *text, gsize bytes, gdouble *number, const char **expected);
-
-G_END_DECLS
 
 #endif

@@ -7,8 +7,6 @@
 
 #include "plugins/publish/publisher.h"
 
-G_BEGIN_DECLS
-
 typedef struct
 {
   char *brokers;         /* host:port,host:port... */
@@ -21,7 +19,5 @@ typedef struct
  *  SL_ERROR_ARGUMENT, without the password. @location is zeroed before, and may be cleared after an error. */
 gboolean sl_kafka_location_parse (SlKafkaLocation *location, const SlPublishSettings *settings, GError **error);
 void sl_kafka_location_clear (SlKafkaLocation *location);
-
-G_END_DECLS
 
 #endif

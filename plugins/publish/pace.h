@@ -5,8 +5,6 @@
 
 #include "plugins/publish/topic.h"
 
-G_BEGIN_DECLS
-
 /** SlPace: @interval: least microseconds between two lines; @on_change: a line goes out when a count differs; @counts: (nullable) */
 typedef struct
 {
@@ -23,7 +21,5 @@ void sl_pace_init (SlPace *pace, gint64 interval, gboolean on_change, gboolean r
 void sl_pace_clear (SlPace *pace);
 /** sl_pace_takes: whether the line goes out at @now, a monotonic time. One with an event does in any case: it comes once. */
 gboolean sl_pace_takes (SlPace *pace, const char *line, gsize bytes, gint64 now);
-
-G_END_DECLS
 
 #endif

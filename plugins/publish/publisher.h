@@ -9,8 +9,6 @@
 
 #include <gio/gio.h>
 
-G_BEGIN_DECLS
-
 /** SlPublishExtra: what goes out beside lines; of each the newest alone. */
 typedef enum
 {
@@ -127,7 +125,5 @@ void sl_publisher_counts (SlPublisher *publisher, SlPublishCounts *counts);
 /** sl_publisher_stop: frees @publisher. Lines still queued count as dropped. Returns within two seconds: a thread that a
  *  system call holds longer ends by itself later. */
 void sl_publisher_stop (SlPublisher *publisher, SlPublishCounts *counts);
-
-G_END_DECLS
 
 #endif

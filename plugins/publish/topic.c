@@ -2,16 +2,13 @@
 /*
  * Topic templates of MQTT locations, counts of labels. Counts a label under the topic: the topics that Frigate's users have.
  */
-#include "config.h"
 #include "plugins/publish/topic.h"
 
 #include <string.h>
-#ifdef SL_HAVE_JSON_GLIB
-#include <json-glib/json-glib.h>
-#endif
 
-#include "core/base/redact.h"
+#include "core/base/json_reader.h"
 #include "core/base/printable.h"
+#include "core/base/redact.h"
 #include "plugins/publish/home.h"
 #include "sightline/error.h"
 
@@ -112,8 +109,6 @@ typedef struct
   GHashTable *tracked; /* labels of objects with an id */
 } Line;
 
-#ifdef SL_HAVE_JSON_GLIB
-
 SlLabelCounts *
 sl_label_counts_new (void)
 {
@@ -122,88 +117,127 @@ sl_label_counts_new (void)
   return counts;
 }
 
-/* A string or a number of @object, which may have anything under that name; NULL then. */
-static JsonNode *
-plain_member (JsonObject *object, const char *name)
+/* Counts of zones and lines: the array and the member that has the number, and what follows the name in the topic. */
+static const struct
 {
-  JsonNode *node = json_object_get_member (object, name);
-  return node != NULL && JSON_NODE_HOLDS_VALUE (node) ? node : NULL;
+  const char *kind, *member, *more;
+} sums[] = { { "zones", "inside", "" }, { "zones", "entered", "/entered" }, { "lines", "in", "/in" }, { "lines", "out", "/out" } };
+
+/* A string as a level of a topic, empty for a value of another kind. */
+static void
+read_level (SlJsonReader *reader, GString *level)
+{
+  g_string_truncate (level, 0);
+  if (sl_json_reader_kind (reader) != SL_JSON_STRING)
+    sl_json_reader_skip (reader);
+  else if (sl_json_reader_string (reader))
+    append_name (level, reader->text->str, fits_level);
+}
+
+/* A number within 32 bits, -1 for a value of another kind. */
+static gint
+read_count (SlJsonReader *reader)
+{
+  gdouble number = -1;
+  if (sl_json_reader_kind (reader) != SL_JSON_NUMBER)
+    sl_json_reader_skip (reader);
+  else
+    sl_json_reader_number (reader, &number);
+  return (gint) CLAMP (number, -1, G_MAXINT);
+}
+
+/* Whether a value of @kind was entered; one of another kind is skipped. */
+static gboolean
+enter (SlJsonReader *reader, SlJsonKind kind)
+{
+  if (sl_json_reader_kind (reader) == kind)
+    return sl_json_reader_enter (reader, kind);
+  sl_json_reader_skip (reader);
+  return FALSE;
 }
 
 static void
-count_object (JsonArray *objects, guint index, JsonNode *node, gpointer user_data)
+count_object (SlJsonReader *reader, const Line *now)
 {
-  const Line *now = user_data;
-  if (!JSON_NODE_HOLDS_OBJECT (node))
+  g_autoptr (GString) label = g_string_new (NULL);
+  gint id = 0;
+  if (!enter (reader, SL_JSON_OBJECT))
     return;
-  JsonNode *type = plain_member (json_node_get_object (node), "roi_type");
-  const char *label = type != NULL ? json_node_get_string (type) : NULL;
-  if (label == NULL || *label == '\0')
+  while (sl_json_reader_next (reader))
+    if (strcmp (reader->key->str, "roi_type") == 0)
+      read_level (reader, label);
+    else if (strcmp (reader->key->str, "id") == 0)
+      id = read_count (reader);
+    else
+      sl_json_reader_skip (reader);
+  if (label->len == 0)
     return;
-  GString *level = g_string_new (NULL);
-  append_name (level, label, fits_level);
-  const guint count = GPOINTER_TO_UINT (g_hash_table_lookup (now->counts, level->str));
-  JsonNode *id = plain_member (json_node_get_object (node), "id");
-  if (id != NULL && json_node_get_int (id) > 0)
-    g_hash_table_add (now->tracked, g_strdup (level->str));
-  g_hash_table_insert (now->counts, g_string_free (level, FALSE), GUINT_TO_POINTER (count + 1));
+  const guint count = GPOINTER_TO_UINT (g_hash_table_lookup (now->counts, label->str));
+  if (id > 0)
+    g_hash_table_add (now->tracked, g_strdup (label->str));
+  g_hash_table_insert (now->counts, g_strdup (label->str), GUINT_TO_POINTER (count + 1));
 }
 
-/* @kind/NAME and @more behind it: the number @member of a region. */
+/* A zone or a line of the array @kind. */
 static void
-count_region (GHashTable *now, JsonObject *region, const char *kind, const char *member, const char *more)
+count_region (SlJsonReader *reader, const Line *now, const char *kind)
 {
-  JsonNode *called = plain_member (region, "name"), *number = plain_member (region, member);
-  const char *name = called != NULL ? json_node_get_string (called) : NULL;
-  const gint64 count = number != NULL ? json_node_get_int (number) : -1;
-  if (name == NULL || *name == '\0' || count < 0)
+  g_autoptr (GString) name = g_string_new (NULL);
+  gint numbers[G_N_ELEMENTS (sums)] = { -1, -1, -1, -1 };
+  if (!enter (reader, SL_JSON_OBJECT))
     return;
-  GString *level = g_string_new (kind);
-  g_string_append_c (level, '/');
-  append_name (level, name, fits_level);
-  g_string_append (level, more);
-  g_hash_table_insert (now, g_string_free (level, FALSE), GUINT_TO_POINTER ((guint) MIN (count, G_MAXINT)));
+  while (sl_json_reader_next (reader)) {
+    guint i = 0;
+    while (i < G_N_ELEMENTS (sums) && !(strcmp (sums[i].kind, kind) == 0 && strcmp (sums[i].member, reader->key->str) == 0))
+      i++;
+    if (i < G_N_ELEMENTS (sums))
+      numbers[i] = read_count (reader);
+    else if (strcmp (reader->key->str, "name") == 0)
+      read_level (reader, name);
+    else
+      sl_json_reader_skip (reader);
+  }
+  for (guint i = 0; name->len > 0 && i < G_N_ELEMENTS (sums); i++)
+    if (numbers[i] >= 0)
+      g_hash_table_insert (now->counts, g_strdup_printf ("%s/%s%s", kind, name->str, sums[i].more), GINT_TO_POINTER (numbers[i]));
 }
 
-/* Of the array @kind of an analysis, which may be anything. */
 static void
-count_regions (GHashTable *now, JsonObject *analysis, const char *kind)
+count_analysis (SlJsonReader *reader, const Line *now)
 {
-  JsonNode *node = json_object_get_member (analysis, kind);
-  JsonArray *regions = node != NULL && JSON_NODE_HOLDS_ARRAY (node) ? json_node_get_array (node) : NULL;
-  for (guint i = 0; regions != NULL && i < json_array_get_length (regions); i++) {
-    JsonNode *element = json_array_get_element (regions, i);
-    if (!JSON_NODE_HOLDS_OBJECT (element))
-      continue;
-    if (g_str_equal (kind, "zones")) {
-      count_region (now, json_node_get_object (element), kind, "inside", "");
-      count_region (now, json_node_get_object (element), kind, "entered", "/entered");
-      continue;
-    }
-    count_region (now, json_node_get_object (element), kind, "in", "/in");
-    count_region (now, json_node_get_object (element), kind, "out", "/out");
+  if (!enter (reader, SL_JSON_OBJECT))
+    return;
+  while (sl_json_reader_next (reader)) {
+    const char *kind = strcmp (reader->key->str, "zones") == 0 ? "zones" : strcmp (reader->key->str, "lines") == 0 ? "lines" : NULL;
+    if (kind == NULL)
+      sl_json_reader_skip (reader);
+    else if (enter (reader, SL_JSON_LIST))
+      while (sl_json_reader_next (reader))
+        count_region (reader, now, kind);
   }
 }
 
 /* FALSE where @line is no prediction. */
 static gboolean
-count_line (const char *line, gsize bytes, Line *now)
+count_line (const char *line, gsize bytes, const Line *now)
 {
-  g_autoptr (JsonParser) parser = json_parser_new ();
-  if (!json_parser_load_from_data (parser, line, (gssize) bytes, NULL))
-    return FALSE;
-  JsonNode *root = json_parser_get_root (parser);
-  JsonNode *objects =
-    root != NULL && JSON_NODE_HOLDS_OBJECT (root) ? json_object_get_member (json_node_get_object (root), "objects") : NULL;
-  if (objects == NULL || !JSON_NODE_HOLDS_ARRAY (objects))
-    return FALSE;
-  json_array_foreach_element (json_node_get_array (objects), count_object, now);
-  JsonNode *analysis = json_object_get_member (json_node_get_object (root), "analysis");
-  if (analysis != NULL && JSON_NODE_HOLDS_OBJECT (analysis)) {
-    count_regions (now->counts, json_node_get_object (analysis), "zones");
-    count_regions (now->counts, json_node_get_object (analysis), "lines");
-  }
-  return TRUE;
+  g_autofree char *text = g_strndup (line, bytes);
+  SlJsonReader reader;
+  gboolean found = FALSE;
+  sl_json_reader_init (&reader, text, strlen (text));
+  sl_json_reader_enter (&reader, SL_JSON_OBJECT);
+  while (sl_json_reader_next (&reader))
+    if (strcmp (reader.key->str, "objects") == 0) {
+      found = enter (&reader, SL_JSON_LIST);
+      while (found && sl_json_reader_next (&reader))
+        count_object (&reader, now);
+    } else if (strcmp (reader.key->str, "analysis") == 0)
+      count_analysis (&reader, now);
+    else
+      sl_json_reader_skip (&reader);
+  found = sl_json_reader_end (&reader) && found;
+  sl_json_reader_clear (&reader);
+  return found;
 }
 
 /* Zones and lines are there by themselves; a class is after some lines in a row with an object that is followed, where any is. */
@@ -246,21 +280,6 @@ sl_label_counts_update (SlLabelCounts *counts, const char *line, gsize bytes, Sl
       changed (user_data, label, current);
   }
 }
-
-#else
-
-SlLabelCounts *
-sl_label_counts_new (void)
-{
-  return NULL;
-}
-
-void
-sl_label_counts_update (SlLabelCounts *counts, const char *line, gsize bytes, SlLabelChanged changed, gpointer user_data)
-{
-}
-
-#endif
 
 void
 sl_label_counts_repeat (SlLabelCounts *counts, SlLabelChanged changed, gpointer user_data)

@@ -9,8 +9,6 @@
 #include "plugins/publish/publisher.h"
 #include "pipelines/remote/mqtt.h"
 
-G_BEGIN_DECLS
-
 /** sl_template_expand: (transfer full) (nullable): @template with {host}, {element} and {source} replaced by the machine's name, the element's and
  *  the property's, whose characters that do not fit become '_'; @fits: whether a character may be in them. Another '{', or one of
  *  @refused, is an error, which @bad, in @template, begins with. */
@@ -30,7 +28,6 @@ typedef struct _SlLabelCounts SlLabelCounts;
 /** SlLabelChanged: @label is fit for levels of a topic. */
 typedef void (*SlLabelChanged) (gpointer user_data, const char *label, guint count);
 
-/** sl_label_counts_new: NULL where JSON-GLib was not found. */
 SlLabelCounts *sl_label_counts_new (void);
 void sl_label_counts_free (SlLabelCounts *counts);
 /** sl_label_counts_update: calls @changed for each label whose count differs from that of the line before; labels seen once count 0 when
@@ -43,7 +40,5 @@ void sl_label_counts_leave (SlLabelCounts *counts, SlLabelChanged changed, gpoin
 /** sl_label_counts_take_confirmed: (transfer full) (nullable): all labels that are no false alarms, a line each; NULL when these are the same as last
  *  time. A class is one after it was on 5 lines in a row; where objects have ids, with an object that has one. */
 char *sl_label_counts_take_confirmed (SlLabelCounts *counts);
-
-G_END_DECLS
 
 #endif

@@ -165,20 +165,6 @@ sl_clip_bytes (const SlClip *clip)
   return clip->bytes;
 }
 
-static void
-append_text (GString *out, const char *key, const char *text)
-{
-  g_string_append_printf (out, ",\"%s\":", key);
-  sl_json_append_string (out, text);
-}
-
-static void
-append_number (GString *out, const char *key, gdouble number)
-{
-  g_string_append_printf (out, ",\"%s\":", key);
-  sl_json_append_double (out, number, 9);
-}
-
 /* The zero is known at the end only: a clip's first key frame may come after its first event. */
 static void
 append_events (const SlClip *clip, GString *out)
@@ -205,17 +191,17 @@ make_notes (SlClip *clip, const char *cut)
   gst_structure_get_int (structure, "height", &height);
   GString *notes = g_string_new ("{\"clip\":");
   sl_json_append_string (notes, clip->files[SL_CLIP_VIDEO].name);
-  append_text (notes, "picture", pictured ? clip->files[SL_CLIP_PICTURE].name : NULL);
+  sl_json_append_text (notes, "picture", pictured ? clip->files[SL_CLIP_PICTURE].name : NULL);
   if (clip->no_picture != NULL)
-    append_text (notes, "no_picture", clip->no_picture);
-  append_text (notes, "source", clip->folder->source);
-  append_text (notes, "event", start->event);
-  append_text (notes, "time", time);
-  append_number (notes, "at", seconds_from_zero (clip, start->time));
-  append_number (notes, "seconds", (gdouble) clip->end / GST_SECOND);
+    sl_json_append_text (notes, "no_picture", clip->no_picture);
+  sl_json_append_text (notes, "source", clip->folder->source);
+  sl_json_append_text (notes, "event", start->event);
+  sl_json_append_text (notes, "time", time);
+  sl_json_append_number (notes, "at", seconds_from_zero (clip, start->time), 9);
+  sl_json_append_number (notes, "seconds", (gdouble) clip->end / GST_SECOND, 9);
   g_string_append_printf (notes, ",\"frames\":%" G_GUINT64_FORMAT ",\"format\":\"%s\",\"width\":%d,\"height\":%d", clip->frames,
                           gst_structure_get_name (structure), width, height);
-  append_text (notes, "cut", cut);
+  sl_json_append_text (notes, "cut", cut);
   append_events (clip, notes);
   g_string_append_printf (notes, ",\"predictions\":%s}\n", start->predictions != NULL ? start->predictions : "null");
   return notes;

@@ -10,8 +10,6 @@
 
 #include "plugins/record/folder.h"
 
-G_BEGIN_DECLS
-
 /** Events that the notes of one clip list; more are only counted. */
 #define SL_CLIP_EVENTS_MOST 1000
 
@@ -64,7 +62,5 @@ gboolean sl_clip_finish (SlClip *clip, const char *cut, SlClipDone *done, GError
 void sl_clip_free (SlClip *clip);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlClip, sl_clip_free)
-
-G_END_DECLS
 
 #endif

@@ -8,8 +8,6 @@
 
 #include <gst/gst.h>
 
-G_BEGIN_DECLS
-
 /** SlEncoderEvents: called from the encoder's threads. @caps: (transfer none); @frame: (transfer full); @ended: nothing more comes */
 typedef struct
 {
@@ -52,7 +50,5 @@ gboolean sl_encoder_take_error (SlEncoder *encoder, GError **error);
 void sl_encoder_free (SlEncoder *encoder);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlEncoder, sl_encoder_free)
-
-G_END_DECLS
 
 #endif

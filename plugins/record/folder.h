@@ -8,8 +8,6 @@
 
 #include "plugins/record/names.h"
 
-G_BEGIN_DECLS
-
 /**
  * SlFolder:
  * @path: as people wrote it, for messages
@@ -43,7 +41,5 @@ guint sl_folder_clean (SlFolder *folder);
 gboolean sl_folder_trim (SlFolder *folder, gint64 now, guint *sacrificed);
 /** sl_folder_has_room: whether @min_free is free. */
 gboolean sl_folder_has_room (SlFolder *folder);
-
-G_END_DECLS
 
 #endif

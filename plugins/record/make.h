@@ -8,8 +8,6 @@
 #include <gst/gst.h>
 #include <gst/video/video.h>
 
-G_BEGIN_DECLS
-
 /** sl_record_add: (transfer none): a new element of @factory in @bin, linked behind *@last (inout, nullable at first). NULL with @error set,
  *  naming the package, where it is not installed, or does not fit. */
 GstElement *sl_record_add (GstBin *bin, const char *factory, GstElement **last, GError **error);
@@ -24,7 +22,5 @@ GstCaps *sl_record_plain (GstCaps *caps);
 GstClockTime sl_record_running_time (const GstSegment *segment, GstClockTime time);
 /** sl_record_package: (transfer none): Debian's package of @factory. */
 const char *sl_record_package (const char *factory);
-
-G_END_DECLS
 
 #endif

@@ -7,8 +7,6 @@
 
 #include <gst/gst.h>
 
-G_BEGIN_DECLS
-
 typedef struct _SlMux SlMux;
 
 /** sl_mux_new: @fd: of an empty file, the caller's; @caps: of the frames. NULL with @error set where GStreamer lacks an element or the caps
@@ -21,7 +19,5 @@ gboolean sl_mux_finish (SlMux *mux, GError **error);
 void sl_mux_free (SlMux *mux);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlMux, sl_mux_free)
-
-G_END_DECLS
 
 #endif

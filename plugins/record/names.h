@@ -8,8 +8,6 @@
 
 #include <glib.h>
 
-G_BEGIN_DECLS
-
 /** SlClipFile: the files of a clip, in the order in which they get their names. */
 typedef enum
 {
@@ -40,7 +38,5 @@ char *sl_clip_time (gint64 us);
  * @us: (out): the time in it
  */
 gboolean sl_clip_name_read (const char *name, const char *source, gboolean *part, char **stem, SlClipFile *file, gint64 *us);
-
-G_END_DECLS
 
 #endif

@@ -8,8 +8,6 @@
 
 #include "plugins/record/names.h"
 
-G_BEGIN_DECLS
-
 /** SlPartFile: @fd: below 0 = none; @folder: descriptor of its folder, the caller's. */
 typedef struct
 {
@@ -35,7 +33,5 @@ void sl_part_file_abandon (SlPartFile *file);
 /** sl_part_file_claim: the descriptor of the regular file @hidden of @folder if it has no writer any more; below 0 = it has, or is none. Nobody
  *  writes or renames it before the caller has closed it; who deletes it does so before that. Links are not followed. */
 gint sl_part_file_claim (gint folder, const char *hidden);
-
-G_END_DECLS
 
 #endif

@@ -8,8 +8,6 @@
 
 #include <gst/gst.h>
 
-G_BEGIN_DECLS
-
 typedef struct _SlPictureMaker SlPictureMaker;
 
 /** sl_picture_maker_new: makes pictures of at most @width pixels in a row. NULL with @error set when a needed element is not installed. */
@@ -20,7 +18,5 @@ void sl_picture_maker_free (SlPictureMaker *maker);
 GBytes *sl_picture_maker_make (SlPictureMaker *maker, GstBuffer *frame, GstCaps *caps, GError **error);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlPictureMaker, sl_picture_maker_free)
-
-G_END_DECLS
 
 #endif

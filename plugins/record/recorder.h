@@ -9,8 +9,6 @@
 
 #include "plugins/record/writer.h"
 
-G_BEGIN_DECLS
-
 /** SlClipRecorderSettings: @pre_roll, @post_roll, @max_length: ns; @max_length 0 = any; @ring_bytes: of encoded frames that are kept */
 typedef struct
 {
@@ -42,7 +40,5 @@ void sl_clip_recorder_event (SlClipRecorder *recorder, GstClockTime time, char *
 void sl_clip_recorder_reset (SlClipRecorder *recorder);
 /** sl_clip_recorder_end: no more frames come, of those that are encoded or of those that are looked at. */
 void sl_clip_recorder_end (SlClipRecorder *recorder, gboolean encoded);
-
-G_END_DECLS
 
 #endif

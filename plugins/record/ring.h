@@ -8,8 +8,6 @@
 
 #include <gst/gst.h>
 
-G_BEGIN_DECLS
-
 /** SlRingFrame: @time: running time, of decoding; @serial: counts frames, from 1. */
 typedef struct
 {
@@ -39,7 +37,5 @@ void sl_ring_trim (SlRing *ring, GstClockTime since, gsize bytes);
 GList *sl_ring_start (SlRing *ring, GstClockTime since);
 /** sl_ring_after: (nullable): link of the oldest frame whose serial is above @serial. */
 GList *sl_ring_after (SlRing *ring, guint64 serial);
-
-G_END_DECLS
 
 #endif

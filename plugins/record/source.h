@@ -7,8 +7,6 @@
 
 #include "plugins/record/recorder.h"
 
-G_BEGIN_DECLS
-
 /** The camera's stream is silent when frames that are looked at are newer than all of it for so long. */
 #define SL_CLIP_SOURCE_SILENCE (2 * GST_SECOND)
 
@@ -37,7 +35,5 @@ void sl_clip_source_end (SlClipSource *source, gboolean own);
 void sl_clip_source_none (SlClipSource *source);
 /** sl_clip_source_reset: the camera's stream begins anew. */
 void sl_clip_source_reset (SlClipSource *source);
-
-G_END_DECLS
 
 #endif

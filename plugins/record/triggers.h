@@ -8,8 +8,6 @@
 #include "plugins/meta/class_names.h"
 #include "postprocess/predictions/prediction.h"
 
-G_BEGIN_DECLS
-
 /** SlTriggers: zeroed at first. @seen: ids of objects and when they were seen last. */
 typedef struct
 {
@@ -30,7 +28,5 @@ gboolean sl_triggers_reads_objects (const SlTriggers *triggers);
 /** sl_triggers_read: calls @found for each event of a frame of running time @time: its word and JSON. @analysis, @prediction: (nullable): of the frame */
 void sl_triggers_read (SlTriggers *triggers, const SlAnalysis *analysis, const SlPredictionView *prediction, GstClockTime time,
                        void (*found) (gpointer data, const char *word, const char *json), gpointer data);
-
-G_END_DECLS
 
 #endif

@@ -8,8 +8,6 @@
 
 #include "plugins/record/clip.h"
 
-G_BEGIN_DECLS
-
 typedef struct _SlWriter SlWriter;
 
 /** SlWriterCounts: @clips: whole ones; @bytes: of their videos; @dropped: frames of clips that were not written; @failed: clips. */
@@ -46,7 +44,5 @@ void sl_writer_counts (SlWriter *writer, SlWriterCounts *counts);
 /** sl_writer_stop: finishes what waits, and frees @writer. Returns within ten seconds: a thread that a disk holds longer ends by itself
  *  later. */
 void sl_writer_stop (SlWriter *writer, SlWriterCounts *counts);
-
-G_END_DECLS
 
 #endif

@@ -9,8 +9,6 @@
 
 #include "pipelines/remote/window.h"
 
-G_BEGIN_DECLS
-
 /** SlRemoteFigures: @local: frames computed here; @lost_since: monotonic time at which the oldest frame came of those that had no result since the last
  *  one that had; 0 = there is none; @workers: that report to the broker; @worker: (nullable): a GRefString: who computed last */
 typedef struct
@@ -33,7 +31,5 @@ void sl_remote_figures_get (const SlRemoteFigures *figures, guint index, GValue 
 GType sl_remote_encoding_get_type (void);
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (SlRemoteFigures, sl_remote_figures_clear)
-
-G_END_DECLS
 
 #endif

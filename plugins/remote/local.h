@@ -7,8 +7,6 @@
 
 #include "pipelines/remote/window.h"
 
-G_BEGIN_DECLS
-
 typedef struct _SlRemoteLocal SlRemoteLocal;
 
 /** sl_remote_local_new: loads the model @path. NULL with @error set: it cannot be loaded, or its contract is another than @contract (nullable: any
@@ -21,7 +19,5 @@ void sl_remote_local_free (SlRemoteLocal *local);
 gboolean sl_remote_local_suits (const SlRemoteLocal *local, const char *hash);
 /** sl_remote_local_run: computes @entry's request into @outputs. FALSE with @error set. */
 gboolean sl_remote_local_run (SlRemoteLocal *local, const SlRemoteEntry *entry, void *const *outputs, GError **error);
-
-G_END_DECLS
 
 #endif

@@ -9,8 +9,6 @@
 
 #include "models/contract.h"
 
-G_BEGIN_DECLS
-
 /** sl_remote_query_sink_caps: (transfer full): of the sink pad. @srcpad: the source pad, whose peer is asked; @contracts: as
  *  sl_model_caps_transform() has them */
 GstCaps *sl_remote_query_sink_caps (GstPad *srcpad, GstCaps *filter, SlContract *contracts[2]);
@@ -22,7 +20,5 @@ GstCaps *sl_remote_choose_output (GstPad *srcpad, GstCaps *caps, SlContract *con
 gboolean sl_remote_append_outputs (GstBuffer *buffer, const SlContract *contract, GstMapInfo maps[SL_MAX_IO], void **outputs);
 /** sl_remote_make_empty: (transfer full) (nullable): what goes on of @buffer (transfer full), without memory, of a frame that nobody computed. */
 GstBuffer *sl_remote_make_empty (GstBuffer *buffer);
-
-G_END_DECLS
 
 #endif

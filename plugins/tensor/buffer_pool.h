@@ -10,12 +10,8 @@
 
 #include "models/contract.h"
 
-G_BEGIN_DECLS
-
 /** sl_tensor_pool_offer: adds a pool of @min buffers, and alignment and padding of tensor memory, to an ALLOCATION query that has none,
  *  and raises these of one that has. Only sizes of @tensors are kept. */
 void sl_tensor_pool_offer (GstQuery *query, const SlTensorInfo *tensors, guint n, guint min);
-
-G_END_DECLS
 
 #endif

@@ -12,8 +12,6 @@
 
 #include "models/contract.h"
 
-G_BEGIN_DECLS
-
 #define SL_TENSORS_CAPS_NAME "other/tensors"
 #define SL_TENSOR_CAPS_NAME "other/tensor"
 /** Pad template of every tensor pad. */
@@ -42,7 +40,5 @@ typedef GstCaps *(*SlCapsMap) (const GstCaps *one, gpointer data);
 /** sl_caps_transform: (transfer full): calls @map for each structure of @caps, keeps the structure's frame rate, and intersects the result
  *  with @filter (nullable), in the order of @filter. */
 GstCaps *sl_caps_transform (GstCaps *caps, GstCaps *filter, SlCapsMap map, gpointer data);
-
-G_END_DECLS
 
 #endif

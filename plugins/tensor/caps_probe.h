@@ -10,8 +10,6 @@
 
 #include "models/contract.h"
 
-G_BEGIN_DECLS
-
 /** sl_caps_probe: whether the peer of @pad accepts @caps (fixed). FALSE with @error set to the peer's reason. TRUE when no element
  *  answers. */
 gboolean sl_caps_probe (GstPad *pad, GstCaps *caps, GError **error);
@@ -22,7 +20,5 @@ gboolean sl_caps_probe_tensors (GstPad *pad, const SlTensorInfo *tensors, guint 
 GstCaps *sl_caps_probe_asked (GstQuery *query);
 /** sl_caps_probe_answer: @error (nullable): why not; NULL = yes. */
 void sl_caps_probe_answer (GstQuery *query, const GError *error);
-
-G_END_DECLS
 
 #endif

@@ -12,8 +12,6 @@
 #include "postprocess/decoder.h"
 #include "predict/opendecoding.h"
 
-G_BEGIN_DECLS
-
 /**
  * SlTensorDecoding:
  * @labels: (nullable)
@@ -39,7 +37,5 @@ gboolean sl_tensor_decoding_open (SlTensorDecoding *self, const GstCaps *caps, c
 void sl_tensor_decoding_ids (const GstCaps *caps, const char *ids[SL_MAX_IO]);
 /** sl_tensor_decoding_clear: also for a zeroed struct. */
 void sl_tensor_decoding_clear (SlTensorDecoding *self);
-
-G_END_DECLS
 
 #endif

@@ -8,8 +8,6 @@
 
 #include "core/graph/file_image.h"
 
-G_BEGIN_DECLS
-
 typedef struct _SlFileWatch SlFileWatch;
 
 /** SlFileWatchFunc: another file has the path, or something was written to it; in the watch's thread, with nothing locked that
@@ -21,7 +19,5 @@ typedef gboolean (*SlFileWatchFunc) (gpointer user);
 SlFileWatch *sl_file_watch_new (const char *path, const SlFileStamp *stamp, SlFileWatchFunc changed, gpointer user);
 /** sl_file_watch_free: waits for a call that is under way, unless it is made from there. NULL is legal. */
 void sl_file_watch_free (SlFileWatch *watch);
-
-G_END_DECLS
 
 #endif

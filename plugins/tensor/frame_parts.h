@@ -8,8 +8,6 @@
 #include "plugins/meta/predictions.h"
 #include "plugins/meta/regions/choose.h"
 
-G_BEGIN_DECLS
-
 typedef enum
 {
   SL_FRAME_PARTS_NONE,
@@ -57,7 +55,5 @@ void sl_frame_parts_forget (SlFrameParts *parts, gpointer owner);
  *  has a region for each of them then; a writable copy replaces it where it must. @owner: as above */
 SlFramePartsKind sl_frame_parts_choose (SlFrameParts *parts, gpointer owner, GstBuffer **frame, const GstVideoInfo *video,
                                         const SlRect *crop, double aspect);
-
-G_END_DECLS
 
 #endif

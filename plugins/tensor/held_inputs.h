@@ -13,8 +13,6 @@
 
 #include "core/runtime/session.h"
 
-G_BEGIN_DECLS
-
 typedef struct _SlHeldInputs SlHeldInputs;
 
 /** sl_held_inputs_new: (transfer full): for @element (transfer none), which owns it. */
@@ -46,7 +44,5 @@ void sl_held_inputs_stop (SlHeldInputs *held);
 /** sl_held_inputs_ready: before @session runs on @buffer: everything that it holds is what this frame is to see. Waits up to @seconds for first tensors. Posts
  *  errors of the element. */
 GstFlowReturn sl_held_inputs_ready (SlHeldInputs *held, SlSession *session, GstBuffer *buffer, guint seconds);
-
-G_END_DECLS
 
 #endif

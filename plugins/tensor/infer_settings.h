@@ -9,8 +9,6 @@
 #include "plugins/base/properties.h"
 #include "plugins/tensor/model_swap.h"
 
-G_BEGIN_DECLS
-
 /** SlInferSettings: the texts are nullable; zeroed = what may be cleared. @handed_inputs is of no property: what sl_held_inputs_stated() says. */
 typedef struct
 {
@@ -38,7 +36,5 @@ void sl_infer_settings_free (gpointer settings);
  */
 gboolean sl_infer_settings_load (const SlInferSettings *settings, gboolean skip, SlModelSwap *swap, SlRecorderWritten written,
                                  gpointer owner, SlLoadedModel *loaded, GError **error);
-
-G_END_DECLS
 
 #endif

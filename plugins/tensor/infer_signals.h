@@ -7,13 +7,9 @@
 
 #include <glib-object.h>
 
-G_BEGIN_DECLS
-
 /** sl_infer_signals_add: for slinfer's class. @dump: char *(element, reason); @reset_state: void (element). */
 void sl_infer_signals_add (GType type, GCallback dump, GCallback reset_state);
 /** sl_infer_signals_dumped: emits dumped; @error (nullable). */
 void sl_infer_signals_dumped (gpointer element, const char *path, guint inferences, const GError *error);
-
-G_END_DECLS
 
 #endif

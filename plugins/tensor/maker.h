@@ -9,8 +9,6 @@
 #include "plugins/tensor/slicer.h"
 #include "preprocess/warp.h"
 
-G_BEGIN_DECLS
-
 /** SlTensorMaker: zeroed at first, then closed. All fields are private. */
 typedef struct
 {
@@ -40,7 +38,5 @@ SlNormalizeStatus sl_tensor_maker_choose (SlTensorMaker *maker, const SlRect *pa
 const SlAffine *sl_tensor_maker_map (const SlTensorMaker *maker);
 /** sl_tensor_maker_run: fills @tensor with the chosen part of @image. */
 void sl_tensor_maker_run (SlTensorMaker *maker, const SlImage *image, void *tensor);
-
-G_END_DECLS
 
 #endif

@@ -10,8 +10,6 @@
 
 #include "models/contract.h"
 
-G_BEGIN_DECLS
-
 typedef enum
 {
   SL_TENSOR_MAPPING_OK,
@@ -49,7 +47,5 @@ SlTensorMappingStatus sl_tensor_mapping_read (SlTensorMapping *mapping, GstBuffe
 void sl_tensor_mapping_done (SlTensorMapping *mapping);
 /** sl_tensor_mapping_complaint: (transfer full): the sentence for @status, with expected and got bytes. */
 char *sl_tensor_mapping_complaint (const SlTensorMapping *mapping, GstBuffer *buffer, SlTensorMappingStatus status);
-
-G_END_DECLS
 
 #endif

@@ -9,8 +9,6 @@
 
 #include "models/contract.h"
 
-G_BEGIN_DECLS
-
 /** sl_contracts_equal: whether they say the same, as comparing caps does. */
 gboolean sl_contracts_equal (SlContract *a, SlContract *b);
 /** sl_contract_suits: whether these are the tensors that the model of @contract is fed with, or those that it declares where these are
@@ -29,7 +27,5 @@ GstCaps *sl_model_caps_keep_inputs (GstCaps *caps, SlContract *contracts[2]);
 void sl_model_caps_answer (GstQuery *query, SlContract *contracts[2]);
 /** sl_model_caps_refuse: sets @error to the sentence for tensors that @contract does not ask for; @element: its factory's name. Returns FALSE. */
 gboolean sl_model_caps_refuse (const SlContract *contract, const SlTensorInfo *tensors, guint n, const char *element, GError **error);
-
-G_END_DECLS
 
 #endif

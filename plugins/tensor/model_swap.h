@@ -12,8 +12,6 @@
 #include "models/model.h"
 #include "models/replay/recorder.h"
 
-G_BEGIN_DECLS
-
 /** A model, a session that runs it, what records it, and what it was loaded by; zeroed = none. */
 typedef struct
 {
@@ -55,7 +53,5 @@ gboolean sl_model_swap_is_pending (SlModelSwap *swap);
 /** sl_model_swap_stop: waits for the thread to end, as soon as it can. A model that is ready stays. Returns whether a request was
  *  given up. */
 gboolean sl_model_swap_stop (SlModelSwap *swap);
-
-G_END_DECLS
 
 #endif

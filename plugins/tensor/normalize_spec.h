@@ -11,8 +11,6 @@
 #include "models/contract.h"
 #include "preprocess/normalize.h"
 
-G_BEGIN_DECLS
-
 /**
  * SlNormalizeSettings: slnormalize's properties.
  * @width, @height: 0 = automatic
@@ -37,7 +35,5 @@ void sl_normalize_spec_propose (const SlNormalizeSettings *settings, gint frame_
  *  set when it or the properties cannot be. */
 gboolean sl_normalize_spec_choose (const SlNormalizeSettings *settings, const SlContract *contract, const SlTensorInfo *tensors, guint n,
                                    SlNormalizeSpec *spec, GError **error);
-
-G_END_DECLS
 
 #endif

@@ -8,8 +8,6 @@
 
 #include "plugins/meta/frame_meta.h"
 
-G_BEGIN_DECLS
-
 #define SL_RESULT_TEXT_CAPS "text/x-raw, format=(string)utf8"
 #define SL_RESULT_JSON_CAPS "application/x-json"
 /** Of the source pad's template. */
@@ -44,7 +42,5 @@ GstFlowReturn sl_result_output_choose (SlResultOutput *output, GstElement *owner
 gboolean sl_result_output_is_lines (GstPad *pad);
 /** sl_result_output_clear: nothing is chosen then. */
 void sl_result_output_clear (SlResultOutput *output);
-
-G_END_DECLS
 
 #endif

@@ -9,8 +9,6 @@
 #include "models/settings.h"
 #include "plugins/base/properties.h"
 
-G_BEGIN_DECLS
-
 /** sl_setting_properties: fills @properties, which has room for SL_MAX_SETTINGS, with the settings that elements have; @offset: of their
  *  SlModelSettings in the instance. Returns how many there are. */
 guint sl_setting_properties (SlProperty *properties, gsize offset);
@@ -18,7 +16,5 @@ guint sl_setting_properties (SlProperty *properties, gsize offset);
 void sl_setting_properties_read (GObject *element, SlModelSettings *settings);
 /** sl_setting_properties_give: sets the properties of @element, an slinfer, that @settings state. They have passed sl_model_settings_check(). */
 void sl_setting_properties_give (const SlModelSettings *settings, GObject *element);
-
-G_END_DECLS
 
 #endif

@@ -10,8 +10,6 @@
 
 #include "preprocess/normalize.h"
 
-G_BEGIN_DECLS
-
 typedef struct _SlSlicer SlSlicer;
 
 /** sl_slicer_new: (nullable): @threads (2..64) for @normalizer, which must outlive it; NULL when out of memory. */
@@ -22,7 +20,5 @@ gboolean sl_slicer_set (SlSlicer *slicer, const SlNormalizer *normalizer);
 void sl_slicer_free (SlSlicer *slicer);
 /** sl_slicer_run: what sl_normalizer_run() makes, bit by bit. One caller at a time. */
 void sl_slicer_run (SlSlicer *slicer, const SlImage *image, void *tensor);
-
-G_END_DECLS
 
 #endif

@@ -8,8 +8,6 @@
 
 #include <gst/gst.h>
 
-G_BEGIN_DECLS
-
 /**
  * SlStageLatency:
  * @mean_us: of the thread that notes times
@@ -31,7 +29,5 @@ void sl_stage_latency_note_part (SlStageLatency *latency, gint64 elapsed_us);
 void sl_stage_latency_note (SlStageLatency *latency, GstElement *element, gint64 elapsed_us);
 /** sl_stage_latency_add: adds to upstream's answer to a LATENCY @query; of a live one @wait, too, for which a tensor may wait beside the time that is noted. */
 void sl_stage_latency_add (SlStageLatency *latency, GstElement *element, GstClockTime wait, GstQuery *query);
-
-G_END_DECLS
 
 #endif

@@ -10,8 +10,6 @@
 
 #include "models/contract.h"
 
-G_BEGIN_DECLS
-
 typedef struct _GstTensorMeta GstTensorMeta; /* gst/analytics/gsttensormeta.h */
 
 /** sl_tensor_meta_add: adds @n @tensors, whose bytes lie in @data (transfer full) one behind the other, to @frame, which is writable, under
@@ -24,7 +22,5 @@ gboolean sl_tensor_meta_add (GstBuffer *frame, GstBuffer *data, const SlTensorIn
 guint sl_tensor_meta_describe (const GstTensorMeta *meta, SlTensorInfo tensors[SL_MAX_IO], gboolean *empty, GError **error);
 /** sl_tensor_meta_append: appends one memory for each tensor of @meta, which sl_tensor_meta_describe() has described, to @buffer. */
 void sl_tensor_meta_append (const GstTensorMeta *meta, GstBuffer *buffer);
-
-G_END_DECLS
 
 #endif

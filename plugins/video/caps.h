@@ -9,8 +9,6 @@
 #include <gst/base/gstbasetransform.h>
 #include <gst/gst.h>
 
-G_BEGIN_DECLS
-
 /** sl_video_caps_open: for a query that the sink pad or source pad of @base has answered. Where upstream has nothing of the sink pad's
  *  template, or is not linked yet, caps of the sink pad get raw video of any format and memory, and those of the source pad are its
  *  template's even when nothing can come of the input. Elements that have a choice see no difference. */
@@ -22,7 +20,5 @@ gboolean sl_video_caps_is_raw (GstCaps *caps);
 gboolean sl_video_caps_check_memory (GstCaps *caps, const char *element, GError **error);
 /** sl_video_caps_refuse_format: sets @error: @element does not take the pixel format @got, but those of the list @formats. */
 void sl_video_caps_refuse_format (const char *got, const char *formats, const char *element, GError **error);
-
-G_END_DECLS
 
 #endif

@@ -10,8 +10,6 @@
 #include "plugins/base/byte_pool.h"
 #include "postprocess/result.h"
 
-G_BEGIN_DECLS
-
 /**
  * SlDecodedPicture: zeroed at first.
  * @last: the last one; its pixels are the decoder's. Width 0 = the decoder makes none
@@ -31,7 +29,5 @@ void sl_decoded_picture_take (SlDecodedPicture *decoded, const SlPicture *pictur
 GstBuffer *sl_decoded_picture_copy (SlDecodedPicture *decoded);
 /** sl_decoded_picture_clear: frees caps and memory. */
 void sl_decoded_picture_clear (SlDecodedPicture *decoded);
-
-G_END_DECLS
 
 #endif

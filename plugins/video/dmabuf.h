@@ -9,8 +9,6 @@
 
 #include <gst/gst.h>
 
-G_BEGIN_DECLS
-
 /** sl_dmabuf_offer: (transfer full): @caps (transfer full), raw video in system memory, followed by caps of the same frames as linear
  *  DMABuf. The DMABuf caps have the pixel format in the field format, and again in the field drm-format, as in GStreamer 1.24. */
 GstCaps *sl_dmabuf_offer (GstCaps *caps);
@@ -23,7 +21,5 @@ GstCaps *sl_dmabuf_plain (GstCaps *caps);
 /** sl_dmabuf_check: FALSE with @error set when the fixed @caps are raw video neither in system memory nor in linear DMABuf. The message
  *  says which element to put upstream of @element. */
 gboolean sl_dmabuf_check (GstCaps *caps, const char *element, GError **error);
-
-G_END_DECLS
 
 #endif

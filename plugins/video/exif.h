@@ -7,8 +7,6 @@
 
 #include <glib.h>
 
-G_BEGIN_DECLS
-
 /** What EXIF's orientation may be, 1..8; 1 = upright, which pictures without one are. */
 #define SL_EXIF_UPRIGHT 1
 #define SL_EXIF_LAST 8
@@ -31,7 +29,5 @@ guint sl_exif_orientation (const guint8 *bytes, gsize n);
  *  there are several; 0 where none did. */
 guint sl_exif_scanner_read (SlExifScanner *scanner, const guint8 *bytes, gsize n);
 void sl_exif_scanner_clear (SlExifScanner *scanner);
-
-G_END_DECLS
 
 #endif

@@ -8,8 +8,6 @@
 
 #include <glib.h>
 
-G_BEGIN_DECLS
-
 /** SlExifFile: the kind of file whose chunks are read. */
 typedef enum
 {
@@ -36,7 +34,5 @@ typedef struct
  *  several; 0 where none did. */
 guint sl_exif_chunks_read (SlExifChunks *chunks, const guint8 *bytes, gsize n);
 void sl_exif_chunks_clear (SlExifChunks *chunks);
-
-G_END_DECLS
 
 #endif

@@ -8,8 +8,6 @@
 #include <gst/gst.h>
 #include <gst/video/video.h>
 
-G_BEGIN_DECLS
-
 /** sl_video_plane_extent: what the samples of @plane take: @rows of @row_bytes each. */
 void sl_video_plane_extent (const GstVideoInfo *video, guint plane, gint *rows, gsize *row_bytes);
 /** sl_video_frame_map: gst_video_frame_map() of a frame of @video, whose format has no tiles. FALSE with @error set (expected and got), and nothing mapped, when a row of a plane lies outside the memory that the plane begins in, rows
@@ -19,7 +17,5 @@ gboolean sl_video_frame_map (GstVideoFrame *frame, const GstVideoInfo *video, Gs
 /** sl_element_refuse_frame: posts @error of sl_video_frame_map(), which is freed (transfer full), as an error of @element about a buffer
  *  from upstream, and returns GST_FLOW_ERROR. */
 GstFlowReturn sl_element_refuse_frame (GstElement *element, GError *error);
-
-G_END_DECLS
 
 #endif

@@ -11,8 +11,6 @@
 
 #include "preprocess/image.h"
 
-G_BEGIN_DECLS
-
 /** Every GStreamer format that has an SlPixelFormat. */
 #define SL_VIDEO_INPUT_FORMATS \
   "{ NV12, NV21, I420, YV12, YUY2, UYVY, Y42B, Y444, P010_10LE, I420_10LE, GRAY8, RGB, BGR, RGBx, BGRx, RGBA, BGRA, xRGB, ARGB, xBGR, ABGR, RGBP }"
@@ -28,7 +26,5 @@ gboolean sl_video_input_read (GstCaps *caps, const char *element, const char *fo
                               GError **error);
 /** sl_video_input_map: maps @buffer for reading with sl_video_frame_map(), and fills @image. */
 gboolean sl_video_input_map (GstVideoFrame *frame, SlImage *image, const GstVideoInfo *video, GstBuffer *buffer, GError **error);
-
-G_END_DECLS
 
 #endif

@@ -12,8 +12,6 @@
 
 #include "core/base/affine.h"
 
-G_BEGIN_DECLS
-
 /** sl_video_part_crop: sets @part to the rectangle @wanted of a frame of @width x @height pixels. A size of 0 means up to the frame's edge.
  *  FALSE with @error set and @part unchanged when the rectangle is not inside the frame. @advice: the end of the error message */
 gboolean sl_video_part_crop (const SlRect *wanted, gint width, gint height, const char *advice, SlRect *part, GError **error);
@@ -26,7 +24,5 @@ gboolean sl_video_part_parse_region (const char *text, SlRect *part, gboolean *o
 SlOrientation sl_video_part_orientation (gint direction, GstVideoOrientationMethod tagged);
 /** sl_video_part_check_direction: FALSE with @error set when @direction is custom. The message lists the supported directions. */
 gboolean sl_video_part_check_direction (gint direction, GError **error);
-
-G_END_DECLS
 
 #endif

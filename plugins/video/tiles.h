@@ -10,8 +10,6 @@
 #include "core/base/affine.h"
 #include "postprocess/predictions/prediction.h"
 
-G_BEGIN_DECLS
-
 /** Most tiles each way. */
 #define SL_MAX_TILES 8
 
@@ -41,7 +39,5 @@ void sl_tiles_add (SlTiles *tiles, const SlPredictionView *prediction, const SlR
 void sl_tiles_merge (SlTiles *tiles, SlPredictionView *prediction, double iou, guint most);
 /** Overlap (intersection over union) from which two boxes are the same object, whatever their classes. */
 #define SL_TILES_SAME 0.7
-
-G_END_DECLS
 
 #endif

@@ -14,8 +14,6 @@
 #include "postprocess/analyze/regions.h"
 #include "postprocess/predictions/prediction.h"
 
-G_BEGIN_DECLS
-
 /** Most objects that are known at a time; more objects are ignored. */
 #define SL_ANALYZE_MOST 512
 
@@ -72,7 +70,5 @@ gboolean sl_analyzer_restore (SlAnalyzer *analyzer, const char *text, GError **e
 const SlRegions *sl_analyzer_regions (const SlAnalyzer *analyzer);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlAnalyzer, sl_analyzer_free)
-
-G_END_DECLS
 
 #endif

@@ -7,8 +7,6 @@
 #include "postprocess/analyze/counts.h"
 #include "postprocess/analyze/heat.h"
 
-G_BEGIN_DECLS
-
 /* A box of an object. */
 typedef struct
 {
@@ -79,7 +77,5 @@ struct _SlAnalyzer
 
 /** sl_analyzer_update_views: updates what readers see to the state at @time, of the analyzer's clock. */
 void sl_analyzer_update_views (SlAnalyzer *analyzer, guint64 time);
-
-G_END_DECLS
 
 #endif

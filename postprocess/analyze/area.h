@@ -8,8 +8,6 @@
 
 #include "postprocess/analyze/regions.h"
 
-G_BEGIN_DECLS
-
 typedef struct
 {
   guint n;
@@ -29,7 +27,5 @@ gint sl_area_side (const SlArea *area, SlRegionPoint point);
 gint sl_area_passes (const SlArea *area, SlRegionPoint from, SlRegionPoint to);
 /** sl_area_beside: of a line, however long it were: 1 = @point is surely on its right, -1 = surely on its left, 0 = near. */
 gint sl_area_beside (const SlArea *area, SlRegionPoint point);
-
-G_END_DECLS
 
 #endif

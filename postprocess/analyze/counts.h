@@ -7,8 +7,6 @@
 
 #include "postprocess/analyze/area.h"
 
-G_BEGIN_DECLS
-
 /** Most classes that are counted separately; the last of them is the sum of all others. */
 #define SL_COUNTS_MAX_CLASSES 32
 
@@ -36,7 +34,5 @@ void sl_counts_cross (SlCounts *counts, guint class, gboolean in);
 void sl_counts_pass (SlCounts *counts, gdouble seconds);
 /** sl_counts_end_interval: the interval, of @seconds, is over. */
 void sl_counts_end_interval (SlCounts *counts, gdouble seconds);
-
-G_END_DECLS
 
 #endif

@@ -7,8 +7,6 @@
 
 #include "postprocess/predictions/analysis.h"
 
-G_BEGIN_DECLS
-
 /** sl_polygon_has: whether the point is inside the polygon of @n points, by the even-odd rule. */
 gboolean sl_polygon_has (const SlRegionPoint *points, guint n, SlRegionPoint point);
 /** sl_segment_distance: from @point to the nearest of the segment from @a to @b. */
@@ -19,7 +17,5 @@ gdouble sl_line_distance (SlRegionPoint a, SlRegionPoint b, SlRegionPoint point)
 gboolean sl_segments_cross (SlRegionPoint a, SlRegionPoint b, SlRegionPoint c, SlRegionPoint d);
 /** sl_polygon_area: 0 or above. */
 gdouble sl_polygon_area (const SlRegionPoint *points, guint n);
-
-G_END_DECLS
 
 #endif

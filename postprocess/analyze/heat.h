@@ -8,8 +8,6 @@
 
 #include "postprocess/predictions/analysis.h"
 
-G_BEGIN_DECLS
-
 /** Most columns, and most rows. */
 #define SL_HEAT_MOST 256
 
@@ -27,7 +25,5 @@ void sl_heat_add (SlHeat *heat, gdouble x, gdouble y, gdouble seconds);
 SlHeatMap sl_heat_view (SlHeat *heat);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlHeat, sl_heat_free)
-
-G_END_DECLS
 
 #endif

@@ -10,8 +10,6 @@
 #include "postprocess/predictions/analysis.h"
 #include "postprocess/predictions/class_filter.h"
 
-G_BEGIN_DECLS
-
 #define SL_REGIONS_MOST 64
 #define SL_REGION_MAX_POINTS 32
 /** Longest name of a region, in bytes. */
@@ -72,7 +70,5 @@ const SlRegion *sl_regions_find_fault (const SlRegions *regions, GError **error)
 SlRegions *sl_regions_parse (const char *text, GError **error);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlRegions, sl_regions_free)
-
-G_END_DECLS
 
 #endif

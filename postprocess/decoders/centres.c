@@ -32,12 +32,12 @@ typedef enum
 
 typedef struct
 {
+  SlDetector detector;
   gint sizes_at, offsets_at; /* -1 = none */
   guint heat_at, first_class;
   SlPictureShape heat, pairs; /* @pairs: of sizes and offsets */
   SlValues heat_values, size_values, offset_values;
   gfloat x_scale, y_scale, threshold; /* of sizes to 0..1 */
-  SlDetector detector;
 } State;
 
 /* Two channels for each cell of @heat. */
@@ -96,14 +96,6 @@ classes (const SlDecoderConfig *config)
   return find_tensors (config, &state) ? state.heat.channels : 0;
 }
 
-static void
-close_centres (gpointer opened)
-{
-  State *state = opened;
-  sl_detector_clear (&state->detector);
-  g_free (state);
-}
-
 static gboolean
 read_parameters (State *state, const SlDecoderConfig *config, GError **error)
 {
@@ -147,7 +139,7 @@ open_centres (const SlDecoderConfig *config, GError **error)
   }
   const guint candidates = state->heat.width * state->heat.height * state->heat.channels;
   if (!read_parameters (state, config, error) || !sl_detector_init (&state->detector, config, candidates, NULL, 1, error)) {
-    close_centres (state);
+    sl_detector_close (state);
     return NULL;
   }
   if (state->sizes_at >= 0)
@@ -216,6 +208,6 @@ const SlDecoder sl_decoder_centres = {
   .matches = matches,
   .open = open_centres,
   .decode = decode_centres,
-  .close = close_centres,
+  .close = sl_detector_close,
   .classes = classes,
 };

@@ -40,11 +40,11 @@ enum
 
 typedef struct
 {
+  SlDetector detector;
   guint at[N_MAPS];
   SlPictureShape maps[N_MAPS];
   SlValues values[N_MAPS];
   gfloat threshold;
-  SlDetector detector;
 } State;
 
 static gboolean
@@ -81,20 +81,6 @@ matches (const SlDecoderConfig *config)
          && (gint64) state.maps[HEAT].height * STRIDE == config->input_height;
 }
 
-static guint
-classes (const SlDecoderConfig *config)
-{
-  return 1;
-}
-
-static void
-close_dbface (gpointer opened)
-{
-  State *state = opened;
-  sl_detector_clear (&state->detector);
-  g_free (state);
-}
-
 static gpointer
 open_dbface (const SlDecoderConfig *config, GError **error)
 {
@@ -109,7 +95,7 @@ open_dbface (const SlDecoderConfig *config, GError **error)
   }
   if (!sl_decoder_param_choice (config, "activation", activations, &activation, error)
       || !sl_detector_init (&state->detector, config, state->maps[HEAT].width * state->maps[HEAT].height, NULL, DEFAULT_IOU, error)) {
-    close_dbface (state);
+    sl_detector_close (state);
     return NULL;
   }
   const SlTensorInfo *heat = &config->tensors[state->at[HEAT]];
@@ -202,6 +188,6 @@ const SlDecoder sl_decoder_dbface = {
   .matches = matches,
   .open = open_dbface,
   .decode = decode_dbface,
-  .close = close_dbface,
-  .classes = classes,
+  .close = sl_detector_close,
+  .classes = sl_decoder_one_class,
 };

@@ -63,6 +63,7 @@ typedef struct
 
 typedef struct
 {
+  SlDetector detector;
   SlTensorInfo tensors[SL_MAX_IO];
   Roles roles;
   Reading reading;
@@ -71,7 +72,6 @@ typedef struct
   Units units;
   gint offset;
   gfloat width, height; /* 0 = unknown */
-  SlDetector detector;
 } State;
 
 static const char *const params[] = { "order", "box", "units", "activation", "background-offset", SL_DETECTOR_PARAMS, NULL };
@@ -246,14 +246,6 @@ classes (const SlDecoderConfig *config)
   return (guint) MAX ((gint64) roles.n_classes + offset, 0);
 }
 
-static void
-close_detections (gpointer opened)
-{
-  State *state = opened;
-  sl_detector_clear (&state->detector);
-  g_free (state);
-}
-
 static gboolean
 read_parameters (State *state, const SlDecoderConfig *config, GError **error)
 {
@@ -296,7 +288,7 @@ open_detections (const SlDecoderConfig *config, GError **error)
   state->roles = roles;
   state->suppress = roles.n > MAX_LEFT || are_cells (config, roles.n);
   if (!read_parameters (state, config, error) || !sl_detector_init (&state->detector, config, roles.n, NULL, DEFAULT_IOU, error)) {
-    close_detections (state);
+    sl_detector_close (state);
     return NULL;
   }
   return state;
@@ -565,7 +557,7 @@ const SlDecoder sl_decoder_detections = {
   .likely = likely,
   .open = open_detections,
   .decode = decode_detections,
-  .close = close_detections,
+  .close = sl_detector_close,
   .classes = classes,
   .note = note,
   .check = check,

@@ -24,10 +24,10 @@ static const char *const params[] = { SL_DETECTOR_PARAMS, NULL };
 
 typedef struct
 {
+  SlDetector detector;
   guint width, height, classes;
   SlValues values;
   gfloat threshold;
-  SlDetector detector;
 } State;
 
 static gboolean
@@ -58,14 +58,6 @@ classes (const SlDecoderConfig *config)
   return find_shape (config, &state) ? state.classes : 0;
 }
 
-static void
-close_fastestdet (gpointer opened)
-{
-  State *state = opened;
-  sl_detector_clear (&state->detector);
-  g_free (state);
-}
-
 static gpointer
 open_fastestdet (const SlDecoderConfig *config, GError **error)
 {
@@ -77,7 +69,7 @@ open_fastestdet (const SlDecoderConfig *config, GError **error)
     state->threshold = config->threshold;
     return state;
   }
-  close_fastestdet (state);
+  sl_detector_close (state);
   return NULL;
 }
 
@@ -145,6 +137,6 @@ const SlDecoder sl_decoder_fastestdet = {
   .matches = matches,
   .open = open_fastestdet,
   .decode = decode_fastestdet,
-  .close = close_fastestdet,
+  .close = sl_detector_close,
   .classes = classes,
 };

@@ -103,12 +103,6 @@ matches (const SlDecoderConfig *config)
   return find_tensors (config, &state) && state.presence_at >= 0 && find_known (state.n) >= 0;
 }
 
-static guint
-classes (const SlDecoderConfig *config)
-{
-  return 1;
-}
-
 static gboolean
 read_size (State *state, const SlDecoderConfig *config, GError **error)
 {
@@ -278,12 +272,6 @@ names_of (gconstpointer opened, gboolean *own)
   return ((const State *) opened)->names;
 }
 
-static void
-close_landmarks (gpointer opened)
-{
-  g_free (opened);
-}
-
 /* Points of anything are at places of their own. */
 static SlCheck
 check (gpointer opened, const void *const *data, GString *why)
@@ -313,7 +301,7 @@ const SlDecoder sl_decoder_landmarks = {
   .likely = likely,
   .open = open_landmarks,
   .decode = decode_landmarks,
-  .close = close_landmarks,
-  .classes = classes,
+  .close = g_free,
+  .classes = sl_decoder_one_class,
   .check = check,
 };

@@ -58,12 +58,12 @@ typedef struct
 
 typedef struct
 {
+  SlDetector detector;
   const Kind *kind;
   gfloat width, height;
   Layout layout;
   guint n_parts;
   Part parts[MAX_LAYERS];
-  SlDetector detector;
 } State;
 
 static void
@@ -194,14 +194,6 @@ classes (const SlDecoderConfig *config)
   return find_parts (config, &state) > 0 ? 1 : 0;
 }
 
-static void
-close_mediapipe (gpointer opened)
-{
-  State *state = opened;
-  sl_detector_clear (&state->detector);
-  g_free (state);
-}
-
 static gboolean
 read_layout (State *state, const SlDecoderConfig *config, guint rows, GError **error)
 {
@@ -245,7 +237,7 @@ open_mediapipe (const SlDecoderConfig *config, GError **error)
       error);
   }
   if (!read_layout (state, config, rows, error) || !sl_detector_init (&state->detector, config, rows, NULL, DEFAULT_IOU, error)) {
-    close_mediapipe (state);
+    sl_detector_close (state);
     return NULL;
   }
   for (guint p = 0; p < state->n_parts; p++) {
@@ -360,6 +352,6 @@ const SlDecoder sl_decoder_mediapipe = {
   .matches = matches,
   .open = open_mediapipe,
   .decode = decode_mediapipe,
-  .close = close_mediapipe,
+  .close = sl_detector_close,
   .classes = classes,
 };

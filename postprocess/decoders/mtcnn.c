@@ -36,13 +36,13 @@ static const char *const proposal[] = { "proposal", NULL }, *const candidate[] =
 
 typedef struct
 {
+  SlDetector detector;
   guint scores_at, offsets_at;
   gint points_at; /* -1 = none */
   gboolean is_map, swapped, pairs, softmax;
   SlPictureShape scores, offsets;
   gfloat x_step, y_step, x_side, y_side; /* of cells, in 0..1 of the input */
   SlValues score_values, offset_values, point_values;
-  SlDetector detector;
 } State;
 
 /* A map of @channels, or a vector, which is a map of one cell. */
@@ -105,20 +105,6 @@ matches (const SlDecoderConfig *config)
   return width == height && width == (state.points_at < 0 ? R_NET_SIDE : O_NET_SIDE);
 }
 
-static guint
-classes (const SlDecoderConfig *config)
-{
-  return 1;
-}
-
-static void
-close_mtcnn (gpointer opened)
-{
-  State *state = opened;
-  sl_detector_clear (&state->detector);
-  g_free (state);
-}
-
 static gboolean
 read_parameters (State *state, const SlDecoderConfig *config, GError **error)
 {
@@ -161,7 +147,7 @@ open_mtcnn (const SlDecoderConfig *config, GError **error)
   }
   if (!read_parameters (state, config, error)
       || !sl_detector_init (&state->detector, config, state->scores.width * state->scores.height, NULL, DEFAULT_IOU, error)) {
-    close_mtcnn (state);
+    sl_detector_close (state);
     return NULL;
   }
   sl_values_init (&state->score_values, &config->tensors[state->scores_at], SL_SCORES_PLAIN);
@@ -249,7 +235,7 @@ const SlDecoder sl_decoder_mtcnn = {
   .matches = matches,
   .open = open_mtcnn,
   .decode = decode_mtcnn,
-  .close = close_mtcnn,
-  .classes = classes,
+  .close = sl_detector_close,
+  .classes = sl_decoder_one_class,
   .note = note,
 };

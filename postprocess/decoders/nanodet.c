@@ -30,6 +30,7 @@ typedef struct
 
 typedef struct
 {
+  SlDetector detector;
   gint32 width, height;
   guint bins, classes;
   double centre;
@@ -38,7 +39,6 @@ typedef struct
   Place scores[SL_MAX_LEVELS], distances[SL_MAX_LEVELS];
   SlValues score_values[SL_MAX_LEVELS], distance_values[SL_MAX_LEVELS];
   gfloat raw_threshold;
-  SlDetector detector;
 } State;
 
 static guint
@@ -144,14 +144,6 @@ classes (const SlDecoderConfig *config)
   return find_shape (config, &state, NULL) ? state.classes : 0;
 }
 
-static void
-close_nanodet (gpointer opened)
-{
-  State *state = opened;
-  sl_detector_clear (&state->detector);
-  g_free (state);
-}
-
 static gpointer
 open_nanodet (const SlDecoderConfig *config, GError **error)
 {
@@ -160,7 +152,7 @@ open_nanodet (const SlDecoderConfig *config, GError **error)
   guint sigmoid;
   if (!find_shape (config, state, error) || !sl_decoder_param_choice (config, "activation", activations, &sigmoid, error)
       || !sl_detector_init (&state->detector, config, state->grid.n_rows, NULL, DEFAULT_IOU, error)) {
-    close_nanodet (state);
+    sl_detector_close (state);
     return NULL;
   }
   for (guint l = 0; l < state->grid.n_levels; l++) {
@@ -270,6 +262,6 @@ const SlDecoder sl_decoder_nanodet = {
   .matches = matches,
   .open = open_nanodet,
   .decode = decode_nanodet,
-  .close = close_nanodet,
+  .close = sl_detector_close,
   .classes = classes,
 };

@@ -147,12 +147,6 @@ matches (const SlDecoderConfig *config)
   return state.kind == POSE_POINTS || state.has_offsets || (state.points == PERSON_POINTS && config->n_labels != PERSON_POINTS);
 }
 
-static guint
-classes (const SlDecoderConfig *config)
-{
-  return 1;
-}
-
 static gboolean
 read_parameters (State *state, const SlDecoderConfig *config, GError **error)
 {
@@ -345,12 +339,6 @@ decode_pose (gpointer opened, const void *const *data, SlResult *result)
   result->skeleton = state->points == PERSON_POINTS ? &sl_skeleton_person : NULL;
 }
 
-static void
-close_pose (gpointer opened)
-{
-  g_free (opened);
-}
-
 const SlDecoder sl_decoder_pose = {
   .name = "pose",
   .description =
@@ -361,6 +349,6 @@ const SlDecoder sl_decoder_pose = {
   .matches = matches,
   .open = open_pose,
   .decode = decode_pose,
-  .close = close_pose,
-  .classes = classes,
+  .close = g_free,
+  .classes = sl_decoder_one_class,
 };

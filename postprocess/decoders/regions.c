@@ -72,12 +72,6 @@ unmatched (const SlDecoderConfig *config)
                : NULL;
 }
 
-static guint
-classes (const SlDecoderConfig *config)
-{
-  return 1;
-}
-
 static void
 close_regions (gpointer opened)
 {
@@ -331,5 +325,5 @@ const SlDecoder sl_decoder_regions = {
   .open = open_regions,
   .decode = decode_regions,
   .close = close_regions,
-  .classes = classes,
+  .classes = sl_decoder_one_class,
 };

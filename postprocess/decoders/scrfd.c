@@ -29,13 +29,13 @@ typedef struct
 
 typedef struct
 {
+  SlDetector detector;
   gint32 width, height;
   guint anchors;
   gboolean has_points;
   SlGrid grid;
   Part parts[SL_MAX_LEVELS];
   gfloat threshold;
-  SlDetector detector;
 } State;
 
 static gboolean
@@ -86,26 +86,12 @@ matches (const SlDecoderConfig *config)
   return config->n_tensors >= 6 && find_shape (config, &state, NULL);
 }
 
-static guint
-classes (const SlDecoderConfig *config)
-{
-  return 1;
-}
-
-static void
-close_scrfd (gpointer opened)
-{
-  State *state = opened;
-  sl_detector_clear (&state->detector);
-  g_free (state);
-}
-
 static gpointer
 open_scrfd (const SlDecoderConfig *config, GError **error)
 {
   State *state = g_new0 (State, 1);
   if (!find_shape (config, state, error) || !sl_detector_init (&state->detector, config, state->grid.n_rows, NULL, DEFAULT_IOU, error)) {
-    close_scrfd (state);
+    sl_detector_close (state);
     return NULL;
   }
   state->threshold = config->threshold;
@@ -195,6 +181,6 @@ const SlDecoder sl_decoder_scrfd = {
   .matches = matches,
   .open = open_scrfd,
   .decode = decode_scrfd,
-  .close = close_scrfd,
-  .classes = classes,
+  .close = sl_detector_close,
+  .classes = sl_decoder_one_class,
 };

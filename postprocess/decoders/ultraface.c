@@ -65,12 +65,6 @@ matches (const SlDecoderConfig *config)
   return find_tensors (config, &boxes, &scores) && (anchors == NULL || n == sl_decoder_elements (&config->tensors[boxes]) / 4);
 }
 
-static guint
-classes (const SlDecoderConfig *config)
-{
-  return 1;
-}
-
 static void
 close_ultraface (gpointer opened)
 {
@@ -176,5 +170,5 @@ const SlDecoder sl_decoder_ultraface = {
   .open = open_ultraface,
   .decode = decode_ultraface,
   .close = close_ultraface,
-  .classes = classes,
+  .classes = sl_decoder_one_class,
 };

@@ -37,12 +37,12 @@ typedef struct
 
 typedef struct
 {
+  SlDetector detector;
   guint n_maps, per_cell, channels, classes;
   Map maps[MAX_MAPS];
   double anchors[2 * MAX_ANCHORS];
   gboolean softmax, told; /* the activation by the number of maps, since nothing states it */
   gfloat input_width, input_height, threshold;
-  SlDetector detector;
 } State;
 
 /* Never unnamed: nothing but the anchors tells these maps from others. */
@@ -185,14 +185,6 @@ classes (const SlDecoderConfig *config)
   return state.n_maps > 0 && read_parameters (&state, config, NULL) ? state.classes : 0;
 }
 
-static void
-close_yolo_raw (gpointer opened)
-{
-  State *state = opened;
-  sl_detector_clear (&state->detector);
-  g_free (state);
-}
-
 static gpointer
 open_yolo_raw (const SlDecoderConfig *config, GError **error)
 {
@@ -207,7 +199,7 @@ open_yolo_raw (const SlDecoderConfig *config, GError **error)
                               error);
   }
   if (!read_parameters (state, config, error)) {
-    close_yolo_raw (state);
+    sl_detector_close (state);
     return NULL;
   }
   for (guint t = 0; t < state->n_maps; t++) {
@@ -216,7 +208,7 @@ open_yolo_raw (const SlDecoderConfig *config, GError **error)
     rows += state->maps[t].n;
   }
   if (!sl_detector_init (&state->detector, config, rows, NULL, DEFAULT_IOU, error)) {
-    close_yolo_raw (state);
+    sl_detector_close (state);
     return NULL;
   }
   return state;
@@ -323,7 +315,7 @@ const SlDecoder sl_decoder_yolo_raw = {
   .matches = matches,
   .open = open_yolo_raw,
   .decode = decode_yolo_raw,
-  .close = close_yolo_raw,
+  .close = sl_detector_close,
   .classes = classes,
   .note = note,
 };

@@ -31,8 +31,6 @@
 #include "postprocess/decoder.h"
 #include "postprocess/grid.h"
 
-G_BEGIN_DECLS
-
 #define SL_YOLO_MAX_ANCHORS 32
 
 typedef enum
@@ -86,7 +84,5 @@ extern const char *const sl_yolo_params[];
 
 /** sl_yolo_shape_find: FALSE with @error set when a parameter is wrong, contradicts the tensors, or says too little. */
 gboolean sl_yolo_shape_find (SlYoloShape *shape, const SlDecoderConfig *config, GError **error);
-
-G_END_DECLS
 
 #endif

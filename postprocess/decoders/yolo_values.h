@@ -8,15 +8,11 @@
 #include "postprocess/decoders/yolo_shape.h"
 #include "postprocess/plausible.h"
 
-G_BEGIN_DECLS
-
 /** sl_yolo_readings: (transfer full): parameters, "KEY=VALUE", that would give @shape another meaning that its tensor may allow; the first of several
  *  that fit is the likeliest. */
 GPtrArray *sl_yolo_readings (const SlDecoderConfig *config, const SlYoloShape *shape);
 /** sl_yolo_fits: whether @rows can be what @shape says. @scores: the same rows with the activation of scores; @best: room for
  *  sl_rows_count() numbers. FALSE with the reason appended to @why (nullable). */
 gboolean sl_yolo_fits (const SlYoloShape *shape, const SlRows *rows, const SlRows *scores, gfloat *best, GString *why);
-
-G_END_DECLS
 
 #endif

@@ -30,11 +30,11 @@ typedef struct
 
 typedef struct
 {
+  SlDetector detector;
   gint32 width, height;
   SlGrid grid;
   Part parts[SL_MAX_LEVELS];
   gfloat threshold_squared;
-  SlDetector detector;
 } State;
 
 static gboolean
@@ -75,26 +75,12 @@ matches (const SlDecoderConfig *config)
   return config->n_tensors >= PARTS && find_shape (config, &state, NULL);
 }
 
-static guint
-classes (const SlDecoderConfig *config)
-{
-  return 1;
-}
-
-static void
-close_yunet (gpointer opened)
-{
-  State *state = opened;
-  sl_detector_clear (&state->detector);
-  g_free (state);
-}
-
 static gpointer
 open_yunet (const SlDecoderConfig *config, GError **error)
 {
   State *state = g_new0 (State, 1);
   if (!find_shape (config, state, error) || !sl_detector_init (&state->detector, config, state->grid.n_rows, NULL, DEFAULT_IOU, error)) {
-    close_yunet (state);
+    sl_detector_close (state);
     return NULL;
   }
   state->threshold_squared = config->threshold * config->threshold;
@@ -176,6 +162,6 @@ const SlDecoder sl_decoder_yunet = {
   .matches = matches,
   .open = open_yunet,
   .decode = decode_yunet,
-  .close = close_yunet,
-  .classes = classes,
+  .close = sl_detector_close,
+  .classes = sl_decoder_one_class,
 };

@@ -80,12 +80,6 @@ matches (const SlDecoderConfig *config)
   return find_shape (config, &state, NULL);
 }
 
-static guint
-classes (const SlDecoderConfig *config)
-{
-  return 1;
-}
-
 static void
 close_yunet (gpointer opened)
 {
@@ -175,5 +169,5 @@ const SlDecoder sl_decoder_yunet_2021 = {
   .open = open_yunet,
   .decode = decode_yunet,
   .close = close_yunet,
-  .classes = classes,
+  .classes = sl_decoder_one_class,
 };

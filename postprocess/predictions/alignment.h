@@ -10,8 +10,6 @@
 #include "core/base/affine.h"
 #include "postprocess/predictions/prediction.h"
 
-G_BEGIN_DECLS
-
 #define SL_ALIGNMENT_NAME 32
 
 /**
@@ -43,7 +41,5 @@ gboolean sl_alignment_place (const SlAlignment *alignment, const SlObjectView *o
  *  MediaPipe's landmark models, which are recognised by their number of points: 468 or 478 of a face, 21 of a hand, 39 of a body. FALSE for
  *  any other object. */
 gboolean sl_alignment_follow (const SlObjectView *landmarks, gint width, gint height, double aspect, SlTurnedRect *part);
-
-G_END_DECLS
 
 #endif

@@ -9,8 +9,6 @@
 
 #include <glib.h>
 
-G_BEGIN_DECLS
-
 typedef enum
 {
   SL_REGION_ZONE, /* a polygon */
@@ -126,7 +124,5 @@ const SlAnalysis *sl_analysis_copy (const SlAnalysis *analysis, gpointer block, 
 void sl_analysis_append_json (GString *out, const SlAnalysis *analysis);
 /** sl_analysis_append_event: appends one event as a JSON object. */
 void sl_analysis_append_event (GString *out, const SlAnalysis *analysis, const SlAnalysisEvent *event);
-
-G_END_DECLS
 
 #endif

@@ -8,8 +8,6 @@
 
 #include <glib.h>
 
-G_BEGIN_DECLS
-
 /** Most rows and most columns, and the largest gain: their product is the largest sum. */
 #define SL_ASSIGNMENT_MOST 1000
 #define SL_ASSIGNMENT_GAIN (1 << 20)
@@ -28,7 +26,5 @@ void sl_assignment_clear (SlAssignment *self);
  *  @match: for each row its column, or -1. At most SL_ASSIGNMENT_MOST rows and columns. Exact; of equally good solutions always
  *  the same one. Allocates only when a problem is larger than all before. */
 void sl_assignment_solve (SlAssignment *self, const gint32 *gain, guint rows, guint columns, gint32 *match);
-
-G_END_DECLS
 
 #endif

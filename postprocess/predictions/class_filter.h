@@ -9,8 +9,6 @@
 
 #include <glib.h>
 
-G_BEGIN_DECLS
-
 /** Most names of a list. */
 #define SL_CLASS_FILTER_MOST 1000
 
@@ -40,7 +38,5 @@ gboolean sl_class_filter_passes (const SlClassFilter *filter, const char *label)
 gboolean sl_class_filter_check (const SlClassFilter *filter, const char *const *names, guint n, const char *whose, GError **error);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlClassFilter, sl_class_filter_free)
-
-G_END_DECLS
 
 #endif

@@ -8,8 +8,6 @@
 #include "postprocess/predictions/geometry.h"
 #include "postprocess/result.h"
 
-G_BEGIN_DECLS
-
 typedef struct _SlClassMaskMap SlClassMaskMap;
 
 SlClassMaskMap *sl_class_mask_map_new (void);
@@ -18,7 +16,5 @@ void sl_class_mask_map_free (SlClassMaskMap *map);
  *  under a cell's centre counts, SL_MASK_VOID outside. @cells: how many cells of @out each class has. */
 void sl_class_mask_map_run (SlClassMaskMap *map, const SlClassMask *mask, const SlFrameGeometry *geometry, SlClassMask *out,
                             guint32 cells[256]);
-
-G_END_DECLS
 
 #endif

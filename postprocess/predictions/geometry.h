@@ -7,8 +7,6 @@
 
 #include "core/base/affine.h"
 
-G_BEGIN_DECLS
-
 /**
  * SlFrameGeometry:
  * @affine: tensor pixels -> frame pixels
@@ -20,7 +18,5 @@ typedef struct
   gint tensor_width, tensor_height;
   gint frame_width, frame_height;
 } SlFrameGeometry;
-
-G_END_DECLS
 
 #endif

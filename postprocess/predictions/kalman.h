@@ -12,8 +12,6 @@
 
 #include <glib.h>
 
-G_BEGIN_DECLS
-
 /** Width and height are never below this. */
 #define SL_KALMAN_SMALLEST 1e-3
 
@@ -37,7 +35,5 @@ void sl_kalman_box_predict (SlKalmanBox *self, gboolean rigid);
 void sl_kalman_box_update (SlKalmanBox *self, const double box[4]);
 /** sl_kalman_box_corners: x_min, y_min, x_max, y_max; never without area. */
 void sl_kalman_box_corners (const SlKalmanBox *self, double corners[4]);
-
-G_END_DECLS
 
 #endif

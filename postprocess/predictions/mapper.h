@@ -14,8 +14,6 @@
 #include "postprocess/predictions/prediction.h"
 #include "postprocess/result.h"
 
-G_BEGIN_DECLS
-
 typedef struct _SlPredictionMapper SlPredictionMapper;
 
 SlPredictionMapper *sl_prediction_mapper_new (void);
@@ -35,7 +33,5 @@ void sl_prediction_mapper_choose (SlPredictionMapper *mapper, const SlClassFilte
  */
 void sl_prediction_mapper_fill (SlPredictionMapper *mapper, const SlResult *result, const SlLabels *labels, const char *const *names,
                                 const SlFrameGeometry *geometry, guint max_labels, SlPredictionView *prediction);
-
-G_END_DECLS
 
 #endif

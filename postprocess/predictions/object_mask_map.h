@@ -11,8 +11,6 @@
 #include "postprocess/result.h"
 #include "postprocess/predictions/geometry.h"
 
-G_BEGIN_DECLS
-
 /** Cells of the masks of one frame: memory for SL_MAX_OBJECT_CELLS, allocated at the first mask. */
 typedef struct
 {
@@ -30,7 +28,5 @@ void sl_object_mask_map_clear (SlObjectMaskMap *map);
  *  memory is used up. Set used = 0 for a new frame. */
 void sl_object_mask_map_run (SlObjectMaskMap *map, const SlInstanceMask *mask, const SlDetection *box, const SlFrameGeometry *geometry,
                              const SlObjectView *object, SlObjectMask *out);
-
-G_END_DECLS
 
 #endif

@@ -7,13 +7,9 @@
 
 #include "postprocess/result.h"
 
-G_BEGIN_DECLS
-
 /** sl_outputs_append_json: an array of objects; numbers as they are stored, with as many digits as make them whole again. */
 void sl_outputs_append_json (GString *out, const SlOutputs *outputs);
 /** sl_outputs_append_text: a line each: name and shape. */
 void sl_outputs_append_text (GString *out, const SlOutputs *outputs);
-
-G_END_DECLS
 
 #endif

@@ -11,8 +11,6 @@
 #include "postprocess/predictions/geometry.h"
 #include "postprocess/predictions/prediction.h"
 
-G_BEGIN_DECLS
-
 typedef struct _SlPredictionParts SlPredictionParts;
 
 SlPredictionParts *sl_prediction_parts_new (void);
@@ -28,7 +26,5 @@ void sl_prediction_parts_choose (SlPredictionParts *parts, const SlClassFilter *
  */
 void sl_prediction_parts_run (SlPredictionParts *parts, const SlClassMask *mask, const SlFrameGeometry *geometry, const SlRect *region,
                               const SlLabels *labels, const char *const *names, SlPredictionView *prediction);
-
-G_END_DECLS
 
 #endif

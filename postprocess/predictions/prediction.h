@@ -11,8 +11,6 @@
 #include "postprocess/result.h"
 #include "postprocess/predictions/analysis.h"
 
-G_BEGIN_DECLS
-
 /** A keypoint; @x, @y in 0..1 of the frame; outside this range for a point outside the frame. */
 typedef struct
 {
@@ -144,7 +142,5 @@ void sl_code_append_text (GString *out, const SlCodeView *code, gsize most);
  *  - Each object is one line "label confidence x y w h", and its id where it has one. Lines about the object follow, indented by two more
  *    spaces: its code "symbology text", the labels of other models, and the objects that they found inside it. */
 void sl_prediction_append_text (GString *out, const SlPredictionView *prediction);
-
-G_END_DECLS
 
 #endif

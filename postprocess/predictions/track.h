@@ -12,8 +12,6 @@
 
 #include <glib.h>
 
-G_BEGIN_DECLS
-
 /** Most tracked boxes of a frame. Twice as many objects, seen and lost, are kept. */
 #define SL_TRACK_MOST 256
 
@@ -89,7 +87,5 @@ guint sl_tracker_expect (const SlTracker *tracker, SlTracked *out, guint room);
 guint sl_tracker_size (const SlTracker *tracker);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlTracker, sl_tracker_free)
-
-G_END_DECLS
 
 #endif

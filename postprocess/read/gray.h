@@ -9,8 +9,6 @@
 
 #include "core/base/affine.h"
 
-G_BEGIN_DECLS
-
 /**
  * SlLuma: the brightness of a frame's pixels, where they lie.
  * @plane: R, G and B; or luma alone, the others NULL
@@ -48,7 +46,5 @@ double sl_gray_direction (const SlGray *gray, gint ways, double *sure);
 
 /** sl_gray_bars: how far the upright bars of row @row, from column @from to @to, go: the first and the last row that look like those beside them. */
 void sl_gray_bars (const SlGray *gray, gint from, gint to, gint row, gint *first, gint *last);
-
-G_END_DECLS
 
 #endif

@@ -9,11 +9,7 @@
 #include "preprocess/image.h"
 #include "postprocess/read/gray.h"
 
-G_BEGIN_DECLS
-
 /** sl_luma_of: where the brightness of @image with the format @info lies in memory. Valid while the image is valid. */
 SlLuma sl_luma_of (const SlImageInfo *info, const SlImage *image);
-
-G_END_DECLS
 
 #endif

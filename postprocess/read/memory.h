@@ -8,8 +8,6 @@
 
 #include "postprocess/read/reader.h"
 
-G_BEGIN_DECLS
-
 /** @tries: failed tries after which an object is tried rarely; @interval: frames between the rare tries, 0 = no more tries;
  *  @again: frames after which an object that was read is read again, 0 = never. */
 typedef struct
@@ -43,7 +41,5 @@ gboolean sl_read_memory_is_due (const SlReadMemory *memory, const SlReadTrack *t
 void sl_read_memory_note (SlReadMemory *memory, SlReadTrack *track, const SlReadCode *code, const SlReadPatience *patience);
 /** sl_read_memory_note_late: a try of @track used all the time of the frame. Other tracks come first for one interval. */
 void sl_read_memory_note_late (SlReadMemory *memory, SlReadTrack *track, const SlReadPatience *patience);
-
-G_END_DECLS
 
 #endif

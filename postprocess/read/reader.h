@@ -10,8 +10,6 @@
 
 #include "postprocess/read/gray.h"
 
-G_BEGIN_DECLS
-
 /** Kinds of codes, as the finder in the box tells them apart; bits. */
 typedef enum
 {
@@ -85,7 +83,5 @@ extern const SlReader sl_reader_zbar, sl_reader_zxing;
 gboolean sl_read_is_inside (const SlReadHow *how, double x, double y);
 /** sl_read_decode_kanji: makes UTF-8 of what a QR code of any size says in Kanji mode alone, which is Shift JIS; other codes stay as they are. */
 void sl_read_decode_kanji (SlReadCode *code);
-
-G_END_DECLS
 
 #endif

@@ -10,8 +10,6 @@
 #include "postprocess/read/gray.h"
 #include "postprocess/read/scan.h"
 
-G_BEGIN_DECLS
-
 typedef struct _SlRegionReader SlRegionReader;
 
 /** sl_region_reader_new: uses all readers of this build, or only the reader @name (nullable). NULL when no reader can be opened. */
@@ -61,7 +59,5 @@ SlScanResult sl_region_reader_read (SlRegionReader *reader, const SlLuma *luma, 
                                     SlReadCode *code);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlRegionReader, sl_region_reader_free)
-
-G_END_DECLS
 
 #endif

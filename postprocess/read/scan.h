@@ -7,8 +7,6 @@
 
 #include "postprocess/read/reader.h"
 
-G_BEGIN_DECLS
-
 typedef struct _SlScan SlScan;
 
 /** How reading ended; @SL_SCAN_LATE: it began, and time ended before it did; @SL_SCAN_UNTRIED: it did not begin, since no time was left or the
@@ -36,7 +34,5 @@ gint sl_scan_find (SlScan *scan, guint kinds, guint rank);
 SlGray *sl_scan_picture (SlScan *scan, gint64 deadline);
 /** sl_scan_run: looks at the picture. @code is filled where one is found before @deadline. */
 SlScanResult sl_scan_run (SlScan *scan, const SlReadHow *how, gint64 deadline, SlReadCode *code);
-
-G_END_DECLS
 
 #endif

@@ -8,8 +8,6 @@
 
 #include "postprocess/read/reader.h"
 
-G_BEGIN_DECLS
-
 #define SL_VOTES_MOST 8
 
 /** One text: the readers that read it (bits), in how many pictures, the most lines that agreed in one, and whether the bars of the picture are
@@ -39,7 +37,5 @@ gboolean sl_votes_agree (const SlVotes *votes);
 /** sl_votes_choose: sets @code to the text whose bars alone fit, else to that of most readers, then of most lines. It is checked where two readers
  *  agree and no other text was read, or where its bars alone fit. */
 void sl_votes_choose (const SlVotes *votes, SlReadCode *code);
-
-G_END_DECLS
 
 #endif

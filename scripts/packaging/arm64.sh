@@ -10,7 +10,7 @@ dpkg --add-architecture arm64
 apt-get -q update
 # shellcheck disable=SC2046
 apt-get -q -y --no-install-recommends install gcc libc6-dev meson ninja-build pkg-config python3 crossbuild-essential-arm64 qemu-user-static \
-  $(printf '%s-dev:arm64 ' libglib2.0 libgstreamer1.0 libgstreamer-plugins-base1.0 libxnnpack libpthreadpool libyuv libpango1.0 libmosquitto librdkafka libzbar libjson-glib liblz4 libjpeg libgdk-pixbuf-2.0) zlib1g-dev:arm64
+  $(printf '%s-dev:arm64 ' libglib2.0 libgstreamer1.0 libgstreamer-plugins-base1.0 libxnnpack libpthreadpool libyuv libpango1.0 libmosquitto librdkafka libzbar liblz4 libjpeg libgdk-pixbuf-2.0) zlib1g-dev:arm64
 [ -f build-arm64/build.ninja ] || meson setup build-arm64 --cross-file scripts/packaging/arm64.cross -Dwerror=true -Dbench=disabled
 ninja -C build-arm64
 for cpu in max cortex-a53; do

@@ -6,8 +6,6 @@
 #include "core/runtime/session.h"
 #include "tests/core/opcheck.h"
 
-G_BEGIN_DECLS
-
 /**
  * Layer: a convolution of same padding, RELU6 behind it.
  * @size: width and height of the input
@@ -41,7 +39,5 @@ void layer_runner_init (LayerRunner *runner, Check *check);
 void layer_runner_clear (LayerRunner *runner);
 /** layer_runner_turn: SlTurn of a LayerRunner; the first run of a turn does not count. */
 gboolean layer_runner_turn (gpointer runner, guint n, double *ms, GError **error);
-
-G_END_DECLS
 
 #endif

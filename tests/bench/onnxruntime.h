@@ -8,8 +8,6 @@
 
 #include <glib.h>
 
-G_BEGIN_DECLS
-
 typedef struct _OrtPeer OrtPeer;
 
 /**
@@ -26,7 +24,5 @@ OrtPeer *ort_peer_new (const char *library, const char *model, int threads, cons
 const char *ort_peer_version (const OrtPeer *peer);
 gboolean ort_peer_run (OrtPeer *peer);
 void ort_peer_free (OrtPeer *peer);
-
-G_END_DECLS
 
 #endif

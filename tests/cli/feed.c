@@ -123,7 +123,6 @@ test_predictions (void)
   g_auto (SlFeedFrame) frame = { 0 };
   guint64 serial;
   gint x = 0;
-  gdouble left, top, width, height;
   fixture_init (&f, "sltrack !");
   const int alone = push (&f, ++x);
   g_assert_cmpint (push (&f, ++x), ==, alone);
@@ -140,9 +139,8 @@ test_predictions (void)
   g_assert_true (sl_feed_take_frame (f.feed, &frame));
   g_assert_cmpuint (first_byte (&frame), ==, 4);
   g_assert_nonnull (frame.predictions);
-  sl_predictions_get_object_box (frame.predictions, 0, &left, &top, &width, &height);
-  g_assert_cmpfloat (left, ==, 4);
-  g_assert_cmpstr (sl_predictions_get_object_label (frame.predictions, 0), ==, "cup");
+  g_assert_cmpfloat (sl_object_get_box (sl_predictions_get_object (frame.predictions, 0))->x, ==, 4);
+  g_assert_cmpstr (sl_object_get_label (sl_predictions_get_object (frame.predictions, 0)), ==, "cup");
   fixture_clear (&f);
 }
 

@@ -7,8 +7,6 @@
 
 #include <glib.h>
 
-G_BEGIN_DECLS
-
 /** test_die_with_parent: a child set-up of GSubprocessLauncher: a test that fails leaves no program behind, which would keep its output open. */
 void test_die_with_parent (gpointer data);
 /** test_spawn: starts @argv, which dies with the test. @output: (nullable): file to which standard output is appended. */
@@ -17,7 +15,5 @@ GPid test_spawn (const char *const *argv, const char *output);
 gint test_kill (GPid *pid, gint with);
 /** test_wait_listening: until somebody listens on @port of 127.0.0.1. */
 void test_wait_listening (guint port);
-
-G_END_DECLS
 
 #endif

@@ -12,8 +12,6 @@
 
 #include "core/graph/dtype.h"
 
-G_BEGIN_DECLS
-
 /** test_elements_init: g_test and GStreamer, with the elements registered. */
 void test_elements_init (int *argc, char ***argv);
 
@@ -78,7 +76,5 @@ void test_line_close (GstHarness *harness, GstBus *bus);
 GstBuffer *test_line_run (const char *launch, const char *sink, const char *src, GstBuffer *in);
 /** test_take_text: the bytes of @buffer, which is taken. */
 char *test_take_text (GstBuffer *buffer);
-
-G_END_DECLS
 
 #endif

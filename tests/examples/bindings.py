@@ -40,23 +40,24 @@ def test_predictor():
     assert "uint8[1,8,8,3]" in predictor.dup_summary()
     predictor.props.threshold = 0.5
     found = predictor.predict_bytes("RGB", 20, 10, GLib.Bytes.new(BLUE * 200))
-    assert found.get_n_objects() == 1 and found.get_object_label(0) == "blue" and found.get_object_label_id(0) == 1
-    near(found.get_object_box(0), (0, 2.5, 10, 5))
-    near(found.get_object_relative_box(0), (0, 0.25, 0.5, 0.75))
+    thing = found.get_object(0)
+    assert found.get_n_objects() == 1 and thing.get_label() == "blue" and thing.get_label_id() == 1
+    near(thing.get_box(), (0, 2.5, 10, 5))
+    near(thing.get_relative_box(), (0, 0.25, 0.5, 0.5))
     assert (found.get_width(), found.get_height(), found.get_frame_number()) == (20, 10, 0)
     known, age, preprocess, inference, decode = found.get_latency()
     assert known and age == preprocess + inference + decode
-    assert found.get_mask() == (None, 0, 0) and found.get_n_mask_classes() == 0
-    assert found.get_object_id(0) == 0 and found.get_object_mask(0)[0] is None
-    assert found.get_n_keypoints(0) == 0 and found.get_n_bones() == 0 and found.get_source() is None
+    assert found.get_class_mask() is None and found.get_n_mask_classes() == 0
+    assert thing.get_track_id() == 0 and thing.get_mask() is None
+    assert thing.get_keypoints() == [] and found.get_n_bones() == 0 and found.get_source() is None
 
 
 def test_properties_first():
     predictor = Sightline.Predictor(model=model("float_range.tflite"), mean="0", std="255", decoder="labels", threads=2, source="here")
     assert predictor.load()
     found = predictor.predict_bytes("RGB", 2, 2, GLib.Bytes.new(BLUE * 4))
-    assert found.get_label_id(0) == 2 and found.get_source() == "here"
-    near((found.get_label_confidence(0),), (0.8,))
+    assert found.labels[0].label_id == 2 and found.get_source() == "here"
+    near((found.labels[0].confidence,), (0.8,))
 
 
 def expect_unknown(thing, name, message):
@@ -91,10 +92,10 @@ def test_frames():
     assert layout.get_timestamp() == 5 and layout.get_matrix() == Sightline.FrameMatrix.BT709 and layout.get_full_range()
     assert layout.get_data().get_size() == 64
     formats = Sightline.frame_dup_formats()
-    assert "NV12" in formats and formats == Sightline.frame_list_formats().split(", ")
+    assert "NV12" in formats and len(set(formats)) == len(formats) >= 22
     assert Sightline.frame_packed_size("RGB", 3, 3) == 27
     found = Sightline.Predictor.new(model("brightest_channel.tflite")).predict(layout)
-    assert found.get_timestamp() == 5 and found.get_n_labels() == 1
+    assert found.get_timestamp() == 5 and len(found.labels) == 1
 
 
 def test_errors():
@@ -113,7 +114,7 @@ def test_threads():
 
     def work_on(predictor):
         for _ in range(20):
-            found.append(predictor.predict_bytes("RGB", 2, 2, GLib.Bytes.new(BLUE * 4)).get_object_label(0))
+            found.append(predictor.predict_bytes("RGB", 2, 2, GLib.Bytes.new(BLUE * 4))[0].label)
 
     threads = [threading.Thread(target=work_on, args=(predictor,)) for predictor in predictors]
     for thread in threads:
@@ -127,19 +128,17 @@ def test_pose_and_mask():
     person = Sightline.Predictor.new(data("models", "movenet_single_pose_lightning_ptq.tflite"))
     with open(data("golden", "movenet_single_pose_lightning_ptq.person.in"), "rb") as file:
         found = person.predict_bytes("RGB", 192, 192, GLib.Bytes.new(file.read()))
-    assert len(found[0].keypoints) == 17 and tuple(found[0].keypoints[0]) == ("nose", *found.get_keypoint(0, 0))
-    assert found.get_n_keypoints(0) == 17 and found.get_keypoint_name(0) == "nose"
+    assert len(found[0].keypoints) == 17 and found[0].keypoints[0].name == "nose" and len(tuple(found[0].keypoints[0])) == 4
     assert found.get_keypoint_names() == [point.name for point in found[0].keypoints]
-    assert len(found.get_keypoint(0, 0)) == 3 and len(found.get_bone(0)) == 2
+    assert len(found.get_bone(0)) == 2
     dog = Sightline.Predictor.new(data("models", "deeplabv3_mnv2_dm05_pascal_quant.tflite"))
     with open(data("golden", "deeplabv3_mnv2_dm05_pascal_quant.dog_segmentation.in"), "rb") as file:
         found = dog.predict_bytes("RGB", 513, 513, GLib.Bytes.new(file.read()))
-    mask, width, height = found.get_mask()
-    assert (width, height, mask.get_size()) == (513, 513, 513 * 513)
-    assert found.mask == (mask.get_data(), width, height) and found.mask.box == (0, 0, 513, 513)
+    mask, width, height = found.mask
+    assert (width, height, len(mask)) == (513, 513, 513 * 513) and found.mask.box == (0, 0, 513, 513)
     assert found.get_mask_class_names() == [found.get_mask_class(i)[0] for i in range(found.get_n_mask_classes())]
     name, label_id, fraction = found.get_mask_class(0)
-    assert mask.get_data().count(bytes((label_id,))) == round(fraction * 513 * 513)
+    assert mask.count(bytes((label_id,))) == round(fraction * 513 * 513)
 
 
 def test_buffers():
@@ -193,10 +192,10 @@ def test_sequence():
     found = Sightline.Predictor.new(model("one_box.tflite")).predict_bytes("RGB", 20, 10, BLUE * 200)
     assert len(found) == found.get_n_objects() > 0
     thing = found[0]
-    assert (thing.label, thing.label_id, thing.confidence) == ("blue", 1, found.get_object_confidence(0))
-    assert tuple(thing.box) == tuple(found.get_object_box(0)) and thing.box.width == thing.box[2]
-    assert thing.relative_box == tuple(found.get_object_relative_box(0))
-    assert (thing.id, thing.parent, thing.mask, thing.keypoints, thing.details) == (None, None, None, [], [])
+    assert (thing.label, thing.label_id, thing.confidence) == ("blue", 1, found.get_object(0).get_confidence())
+    assert tuple(thing.box) == tuple(thing.get_box()) and thing.box.width == thing.box[2]
+    near(thing.relative_box, (0, 0.25, 0.5, 0.75))
+    assert (thing.track_id, thing.parent, thing.mask, thing.keypoints, thing.attributes) == (None, None, None, [], [])
     assert [o.label for o in found] == [o.label for o in found[:]] == [found[i - len(found)].label for i in range(len(found))]
     assert "blue" in repr(thing) and "20x10" in repr(found)
     for index in (len(found), -len(found) - 1):
@@ -207,7 +206,7 @@ def test_sequence():
         raise AssertionError("there is no object %d" % index)
     nothing = Sightline.Predictor.new(model("brightest_channel.tflite")).predict_bytes("RGB", 1, 1, BLUE)
     assert len(nothing) == 0 and nothing and list(nothing) == [] and nothing.mask is None
-    assert [tuple(label) for label in nothing.labels] == [("blue", 2, nothing.get_label_confidence(0))]
+    assert [tuple(label) for label in nothing.labels] == [("blue", 2, nothing.get_labels()[0].get_confidence())]
     labels = nothing.labels
     del found, nothing
     assert thing.label == "blue" and thing.predictions[0].box == thing.box and labels[0].label == "blue"
@@ -339,7 +338,7 @@ def test_pull():
     assert pipeline.start()
     found = []
     while (predictions := pipeline.pull_predictions(100000000)) is not None:
-        found.append((predictions.get_label(0), predictions.get_n_labels()))
+        found.append((predictions.labels[0].label, len(predictions.labels)))
     assert found == [("blue", 2)] * 5 and pipeline.get_state() == State.ENDED
     stats = pipeline.get_stats().unpack()
     assert stats["predictions"] == 5 and stats["state"] == "ended", stats
@@ -355,7 +354,7 @@ def test_push_and_signals():
             loop.quit()
 
     pipeline.props.max_predictions = 10
-    pipeline.connect("predictions", lambda pipeline, predictions: found.append(predictions.get_label(0)))
+    pipeline.connect("predictions", lambda pipeline, predictions: found.append(predictions.labels[0].label))
     pipeline.connect("state-changed", on_state_changed)
     pipeline.start()
     for rgb in ((9, 0, 0), (0, 9, 0), (0, 0, 9)):

@@ -9,8 +9,6 @@
 
 #include <glib.h>
 
-G_BEGIN_DECLS
-
 /** SweepWork: (transfer full): what came out, or the message of an error; the same text in each run. */
 typedef char *(*SweepWork) (gpointer data);
 
@@ -18,7 +16,5 @@ typedef char *(*SweepWork) (gpointer data);
  *  aborts; with `-m thorough` every allocation does.
  *  The process must have one thread. Skips the test where allocations cannot be made to fail. */
 void sweep (void (*prepare) (void), SweepWork work, gpointer data);
-
-G_END_DECLS
 
 #endif

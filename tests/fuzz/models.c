@@ -170,9 +170,9 @@ check_predictions (gint64 number, const SlPredictions *predictions)
   check_text (number, "JSON", json, TRUE);
   check_text (number, "text", text, FALSE);
   for (guint i = 0; i < sl_predictions_get_n_objects (predictions); i++)
-    check_confidence (sl_predictions_get_object_confidence (predictions, i));
-  for (guint i = 0; i < sl_predictions_get_n_labels (predictions); i++)
-    check_confidence (sl_predictions_get_label_confidence (predictions, i));
+    check_confidence (sl_object_get_confidence (sl_predictions_get_object (predictions, i)));
+  for (SlLabel *const *label = sl_predictions_get_labels (predictions); *label != NULL; label++)
+    check_confidence (sl_label_get_confidence (*label));
 }
 
 /* set_choices: what a user may say about a model that says too little of itself. */

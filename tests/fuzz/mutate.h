@@ -8,8 +8,6 @@
 
 #include <glib.h>
 
-G_BEGIN_DECLS
-
 /** What stands at a site; each has mutations of its own. */
 typedef enum
 {
@@ -40,7 +38,5 @@ gsize mutate (guint8 *data, gsize size, const GArray *sites, GRand *random);
 /** mutate_int, mutate_float: a number or the bits of a float32 in @old's place: near it, or one that programs trip over. */
 guint64 mutate_int (GRand *random, guint64 old);
 guint32 mutate_float (GRand *random, guint32 old);
-
-G_END_DECLS
 
 #endif

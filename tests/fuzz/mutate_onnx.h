@@ -8,8 +8,6 @@
 
 #include <glib.h>
 
-G_BEGIN_DECLS
-
 typedef struct _OnnxSites OnnxSites;
 
 /** mutate_onnx_find_sites: (transfer full) (nullable): NULL when @data does not begin as an ONNX model does. */
@@ -17,7 +15,5 @@ OnnxSites *mutate_onnx_find_sites (const guint8 *data, gsize size);
 void mutate_onnx_sites_free (OnnxSites *sites);
 /** mutate_onnx: (transfer full): @data with one to four mutations by the numbers of @random; its length in *@size. */
 guint8 *mutate_onnx (const guint8 *data, gsize *size, const OnnxSites *sites, GRand *random);
-
-G_END_DECLS
 
 #endif

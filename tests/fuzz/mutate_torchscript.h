@@ -9,8 +9,6 @@
 
 #include <glib.h>
 
-G_BEGIN_DECLS
-
 typedef struct _TorchscriptParts TorchscriptParts;
 
 /** mutate_torchscript_split: (transfer full) (nullable): NULL when @data is no archive with a program. */
@@ -18,7 +16,5 @@ TorchscriptParts *mutate_torchscript_split (const guint8 *data, gsize size);
 void mutate_torchscript_parts_free (TorchscriptParts *parts);
 /** mutate_torchscript: (transfer full): an archive with one to three mutations by the numbers of @random; its length in *@size. */
 guint8 *mutate_torchscript (const TorchscriptParts *parts, gsize *size, GRand *random);
-
-G_END_DECLS
 
 #endif

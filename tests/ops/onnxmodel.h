@@ -10,8 +10,6 @@
 
 #include "tests/support/onnx_writer.h"
 
-G_BEGIN_DECLS
-
 #define ONNX_MODEL_EDGES 8
 
 typedef struct
@@ -32,7 +30,5 @@ gint64 *onnx_model_ints (OnnxModel *m, const char *name, guint rank, const gint6
 void onnx_model_expect (OnnxModel *m, const char *name, guint type, gsize n, const double *expected, double tolerance);
 /** onnx_model_refuse: loading fails with a message that contains @text. */
 void onnx_model_refuse (OnnxModel *m, const char *text);
-
-G_END_DECLS
 
 #endif

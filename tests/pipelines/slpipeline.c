@@ -57,9 +57,9 @@ wait_for_state (SlPipeline *pipeline, SlPipelineState state)
 static void
 assert_blue (SlPredictions *p)
 {
-  g_assert_cmpuint (sl_predictions_get_n_labels (p), ==, 1);
-  g_assert_cmpstr (sl_predictions_get_label (p, 0), ==, "blue");
-  g_assert_cmpfloat_with_epsilon (sl_predictions_get_label_confidence (p, 0), 1, 0.02);
+  g_assert_cmpuint (sl_test_length (sl_predictions_get_labels (p)), ==, 1);
+  g_assert_cmpstr (sl_label_get_name (sl_predictions_get_labels (p)[0]), ==, "blue");
+  g_assert_cmpfloat_with_epsilon (sl_label_get_confidence (sl_predictions_get_labels (p)[0]), 1, 0.02);
 }
 
 /* Every frame, in order, without a main loop; twice, and from a bin that ends in video as well as from one that ends in text. */
@@ -386,7 +386,8 @@ test_push (void)
     g_assert_no_error (error);
     g_assert_cmpuint (sl_predictions_get_width (p), ==, sl_frame_get_width (frame));
     g_assert_cmpuint (sl_predictions_get_timestamp (p), ==, 1000 * i);
-    g_assert_cmpfloat (sl_predictions_get_label_confidence (p, 0), ==, sl_predictions_get_label_confidence (q, 0));
+    g_assert_cmpfloat (sl_label_get_confidence (sl_predictions_get_labels (p)[0]), ==,
+                       sl_label_get_confidence (sl_predictions_get_labels (q)[0]));
   }
   g_assert_true (sl_pipeline_end_frames (pipeline, &error));
   g_assert_null (sl_pipeline_pull_predictions (pipeline, -1, &error));
@@ -409,8 +410,8 @@ test_push_upside_down (void)
   start (pipeline);
   g_assert_true (sl_pipeline_push_frame (pipeline, frame, NULL));
   g_autoptr (SlPredictions) p = pull (pipeline);
-  g_assert_cmpstr (sl_predictions_get_label (p, 0), ==, "blue");
-  g_assert_cmpfloat_with_epsilon (sl_predictions_get_label_confidence (p, 0), 0.8, 0.005);
+  g_assert_cmpstr (sl_label_get_name (sl_predictions_get_labels (p)[0]), ==, "blue");
+  g_assert_cmpfloat_with_epsilon (sl_label_get_confidence (sl_predictions_get_labels (p)[0]), 0.8, 0.005);
 }
 
 #define GATE "identity name=gate signal-handoffs=true"
@@ -594,7 +595,7 @@ test_tracker_emits (void)
     g_assert_cmpuint (sl_predictions_get_frame_number (p), ==, i);
     g_assert_cmpuint (sl_predictions_get_timestamp (p), ==, i * G_GUINT64_CONSTANT (10000000));
     g_assert_cmpuint (sl_predictions_get_n_objects (p), ==, 1);
-    g_assert_cmpint (sl_predictions_get_object_id (p, 0), ==, 1);
+    g_assert_cmpint (sl_object_get_track_id (sl_predictions_get_object (p, 0)), ==, 1);
     g_assert_true (sl_predictions_get_latency (p, &age, NULL, NULL, NULL));
   }
   g_assert_null (sl_pipeline_pull_predictions (pipeline, 100 * SECOND, NULL));
@@ -628,8 +629,8 @@ test_file (void)
   g_assert_null (sl_pipeline_dup_parameter (pipeline, "botom"));
   start (pipeline);
   g_autoptr (SlPredictions) p = pull (pipeline);
-  g_assert_cmpuint (sl_predictions_get_n_labels (p), ==, 2);
-  g_assert_cmpstr (sl_predictions_get_label (p, 0), ==, "blue");
+  g_assert_cmpuint (sl_test_length (sl_predictions_get_labels (p)), ==, 2);
+  g_assert_cmpstr (sl_label_get_name (sl_predictions_get_labels (p)[0]), ==, "blue");
   g_remove (path);
   g_rmdir (folder);
 }
@@ -646,7 +647,7 @@ test_element (void)
   expect_message (&error, SL_ERROR_ARGUMENT, "the pipeline has no element with name=nobody");
   start (pipeline);
   g_autoptr (SlPredictions) p = pull (pipeline);
-  g_assert_cmpuint (sl_predictions_get_n_labels (p), ==, 3);
+  g_assert_cmpuint (sl_test_length (sl_predictions_get_labels (p)), ==, 3);
 }
 
 static void

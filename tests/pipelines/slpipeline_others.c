@@ -56,13 +56,12 @@ test_told (gconstpointer add)
   g_assert_no_error (error);
   for (guint i = 0; i < N_FRAMES; i++) {
     g_autoptr (SlPredictions) told = sl_pipeline_pull_predictions (pipeline, 100 * G_USEC_PER_SEC, &error);
-    gdouble x, y, w, h;
     g_assert_no_error (error);
     g_assert_cmpuint (sl_predictions_get_n_objects (told), ==, 1);
-    g_assert_cmpstr (sl_predictions_get_object_label (told, 0), ==, "cat");
-    g_assert_cmpint (sl_predictions_get_object_id (told, 0), ==, 1);
-    sl_predictions_get_object_box (told, 0, &x, &y, &w, &h);
-    g_assert_true (x == 16 && y == 12 && w == 32 && h == 24);
+    g_assert_cmpstr (sl_object_get_label (sl_predictions_get_object (told, 0)), ==, "cat");
+    g_assert_cmpint (sl_object_get_track_id (sl_predictions_get_object (told, 0)), ==, 1);
+    const SlBox *box = sl_object_get_box (sl_predictions_get_object (told, 0));
+    g_assert_true (box->x == 16 && box->y == 12 && box->width == 32 && box->height == 24);
   }
   g_assert_null (sl_pipeline_pull_predictions (pipeline, 100 * G_USEC_PER_SEC, &error));
   g_assert_no_error (error);

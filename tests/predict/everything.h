@@ -5,6 +5,7 @@
 
 #include "predict/predictions_private.h"
 #include "sightline/sightline.h"
+#include "tests/support/testdata.h"
 
 #include <string.h>
 

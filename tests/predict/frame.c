@@ -52,10 +52,7 @@ test_packed_sizes (void)
 static void
 test_all_formats_listed (void)
 {
-  g_autofree char *list = sl_frame_list_formats ();
-  g_auto (GStrv) split = g_strsplit (list, ", ", -1);
   g_auto (GStrv) names = sl_frame_dup_formats ();
-  g_assert_cmpstrv (names, split);
   g_assert_cmpuint (g_strv_length (names), >=, 22);
   for (guint i = 0; names[i] != NULL; i++)
     g_assert_cmpuint (sl_frame_packed_size (names[i], 2, 2), >, 0);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "sightline/sightline.h"
+#include "tests/support/testdata.h"
 
 /** tiny_model: (transfer full): path of a model that the build made. */
 static inline char *

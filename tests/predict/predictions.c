@@ -26,23 +26,22 @@ static void
 test_objects (void)
 {
   g_autoptr (SlPredictions) p = everything ();
-  gdouble x, y, w, h;
   g_assert_cmpuint (sl_predictions_get_n_objects (p), ==, 2);
-  g_assert_cmpstr (sl_predictions_get_object_label (p, 0), ==, "cat");
-  g_assert_cmpint (sl_predictions_get_object_label_id (p, 0), ==, 17);
-  g_assert_cmpfloat (sl_predictions_get_object_confidence (p, 0), ==, 0.75);
-  sl_predictions_get_object_box (p, 0, &x, &y, &w, &h);
-  g_assert_cmpfloat_with_epsilon (x, 10, 1e-9);
-  g_assert_cmpfloat_with_epsilon (y, 20, 1e-9);
-  g_assert_cmpfloat_with_epsilon (w, 30, 1e-9);
-  g_assert_cmpfloat_with_epsilon (h, 40, 1e-9);
-  sl_predictions_get_object_relative_box (p, 0, &x, &y, &w, &h);
-  g_assert_cmpfloat (x, ==, 0.1);
-  g_assert_cmpfloat (y, ==, 0.2);
-  g_assert_cmpfloat (w, ==, 0.4);
-  g_assert_cmpfloat (h, ==, 0.6);
-  g_assert_cmpstr (sl_predictions_get_object_label (p, 1), ==, "unknown");
-  g_assert_cmpint (sl_predictions_get_object_label_id (p, 1), ==, -1);
+  g_assert_cmpstr (sl_object_get_label (sl_predictions_get_object (p, 0)), ==, "cat");
+  g_assert_cmpint (sl_object_get_label_id (sl_predictions_get_object (p, 0)), ==, 17);
+  g_assert_cmpfloat (sl_object_get_confidence (sl_predictions_get_object (p, 0)), ==, 0.75);
+  const SlBox *box = sl_object_get_box (sl_predictions_get_object (p, 0));
+  g_assert_cmpfloat_with_epsilon (box->x, 10, 1e-9);
+  g_assert_cmpfloat_with_epsilon (box->y, 20, 1e-9);
+  g_assert_cmpfloat_with_epsilon (box->width, 30, 1e-9);
+  g_assert_cmpfloat_with_epsilon (box->height, 40, 1e-9);
+  const SlBox *relative = sl_object_get_relative_box (sl_predictions_get_object (p, 0));
+  g_assert_cmpfloat (relative->x, ==, 0.1);
+  g_assert_cmpfloat (relative->y, ==, 0.2);
+  g_assert_cmpfloat_with_epsilon (relative->width, 0.3, 1e-9);
+  g_assert_cmpfloat_with_epsilon (relative->height, 0.4, 1e-9);
+  g_assert_cmpstr (sl_object_get_label (sl_predictions_get_object (p, 1)), ==, "unknown");
+  g_assert_cmpint (sl_object_get_label_id (sl_predictions_get_object (p, 1)), ==, -1);
 }
 
 static void
@@ -50,49 +49,47 @@ test_tracked (void)
 {
   g_autoptr (SlPredictions) p = everything ();
   const guint8 expected[] = { 0, 255, 130, 7 };
-  gint x, y, w, h;
-  guint width, height;
-  g_assert_cmpint (sl_predictions_get_object_id (p, 0), ==, 12);
-  g_assert_cmpint (sl_predictions_get_object_id (p, 1), ==, 0);
-  g_autoptr (GBytes) mask = sl_predictions_get_object_mask (p, 0, &x, &y, &w, &h, &width, &height);
-  g_assert_true (x == 10 && y == 20 && w == 30 && h == 40 && width == 2 && height == 2);
-  g_assert_cmpmem (g_bytes_get_data (mask, NULL), g_bytes_get_size (mask), expected, sizeof expected);
-  g_assert_null (sl_predictions_get_object_mask (p, 1, NULL, NULL, NULL, NULL, &width, NULL));
-  g_assert_cmpuint (width, ==, 0);
+  g_assert_cmpint (sl_object_get_track_id (sl_predictions_get_object (p, 0)), ==, 12);
+  g_assert_cmpint (sl_object_get_track_id (sl_predictions_get_object (p, 1)), ==, 0);
+  const SlMask *mask = sl_object_get_mask (sl_predictions_get_object (p, 0));
+  const SlBox *box = sl_mask_get_box (mask);
+  g_assert_true (box->x == 10 && box->y == 20 && box->width == 30 && box->height == 40);
+  g_assert_true (sl_mask_get_width (mask) == 2 && sl_mask_get_height (mask) == 2);
+  gsize n;
+  const guint8 *cells = sl_mask_get_cells (mask, &n);
+  g_assert_cmpmem (cells, n, expected, sizeof expected);
+  g_assert_null (sl_object_get_mask (sl_predictions_get_object (p, 1)));
 }
 
 static void
 test_nested (void)
 {
   g_autoptr (SlPredictions) p = everything ();
-  gint id;
-  gdouble confidence;
-  const char *model;
-  g_assert_cmpint (sl_predictions_get_object_parent (p, 0), ==, -1);
-  g_assert_cmpint (sl_predictions_get_object_parent (p, 1), ==, 0);
-  g_assert_cmpuint (sl_predictions_get_n_object_details (p, 0), ==, 1);
-  g_assert_cmpuint (sl_predictions_get_n_object_details (p, 1), ==, 0);
-  g_assert_cmpstr (sl_predictions_get_object_detail (p, 0, 0, &id, &confidence, &model), ==, "tabby");
-  g_assert_cmpint (id, ==, 5);
-  g_assert_cmpfloat (confidence, ==, 0.625);
-  g_assert_cmpstr (model, ==, "breeds.tflite");
+  SlObject *const *objects = sl_predictions_get_objects (p);
+  SlLabel *const *attributes = sl_object_get_attributes (objects[0]);
+  g_assert_null (sl_object_get_parent (objects[0]));
+  g_assert_true (sl_object_get_parent (objects[1]) == objects[0]);
+  g_assert_cmpuint (sl_test_length (attributes), ==, 1);
+  g_assert_cmpuint (sl_test_length (sl_object_get_attributes (objects[1])), ==, 0);
+  g_assert_cmpstr (sl_label_get_name (attributes[0]), ==, "tabby");
+  g_assert_cmpint (sl_label_get_id (attributes[0]), ==, 5);
+  g_assert_cmpfloat (sl_label_get_confidence (attributes[0]), ==, 0.625);
+  g_assert_cmpstr (sl_label_get_model (attributes[0]), ==, "breeds.tflite");
 }
 
 static void
 test_keypoints (void)
 {
   g_autoptr (SlPredictions) p = everything ();
-  gdouble x, y, confidence;
   guint from, to;
-  g_assert_cmpuint (sl_predictions_get_n_keypoints (p, 0), ==, 2);
-  g_assert_cmpuint (sl_predictions_get_n_keypoints (p, 1), ==, 0);
-  sl_predictions_get_keypoint (p, 0, 1, &x, &y, &confidence);
-  g_assert_cmpfloat (x, ==, 50);
-  g_assert_cmpfloat (y, ==, -12.5);
-  g_assert_cmpfloat (confidence, ==, 0.1);
-  g_assert_cmpstr (sl_predictions_get_keypoint_name (p, 0), ==, "nose");
-  g_assert_null (sl_predictions_get_keypoint_name (p, 1));
-  g_assert_null (sl_predictions_get_keypoint_name (p, 2));
+  g_assert_cmpuint (sl_test_length (sl_object_get_keypoints (sl_predictions_get_object (p, 0))), ==, 2);
+  g_assert_cmpuint (sl_test_length (sl_object_get_keypoints (sl_predictions_get_object (p, 1))), ==, 0);
+  SlKeypoint *const *points = sl_object_get_keypoints (sl_predictions_get_object (p, 0));
+  g_assert_cmpfloat (sl_keypoint_get_x (points[1]), ==, 50);
+  g_assert_cmpfloat (sl_keypoint_get_y (points[1]), ==, -12.5);
+  g_assert_cmpfloat (sl_keypoint_get_confidence (points[1]), ==, 0.1);
+  g_assert_cmpstr (sl_keypoint_get_name (points[0]), ==, "nose");
+  g_assert_null (sl_keypoint_get_name (points[1]));
   g_assert_cmpuint (sl_predictions_get_n_bones (p), ==, 1);
   sl_predictions_get_bone (p, 0, &from, &to);
   g_assert_cmpuint (from, ==, 0);
@@ -104,23 +101,24 @@ test_labels_and_mask (void)
 {
   SlPredictions *p = everything ();
   const guint8 expected[] = { 0, 1, 1, 255, 1, 0 };
-  guint width, height;
   gint id;
+  gsize n;
   gdouble fraction;
-  g_assert_cmpuint (sl_predictions_get_n_labels (p), ==, 1);
-  g_assert_cmpstr (sl_predictions_get_label (p, 0), ==, "indoor");
-  g_assert_cmpint (sl_predictions_get_label_id (p, 0), ==, 3);
-  g_assert_cmpfloat (sl_predictions_get_label_confidence (p, 0), ==, 0.875);
+  g_assert_cmpuint (sl_test_length (sl_predictions_get_labels (p)), ==, 1);
+  g_assert_cmpstr (sl_label_get_name (sl_predictions_get_labels (p)[0]), ==, "indoor");
+  g_assert_cmpint (sl_label_get_id (sl_predictions_get_labels (p)[0]), ==, 3);
+  g_assert_cmpfloat (sl_label_get_confidence (sl_predictions_get_labels (p)[0]), ==, 0.875);
   g_assert_cmpuint (sl_predictions_get_n_mask_classes (p), ==, 2);
   g_assert_cmpstr (sl_predictions_get_mask_class (p, 0, &id, &fraction), ==, "sky");
   g_assert_cmpint (id, ==, 1);
   g_assert_cmpfloat (fraction, ==, 0.5);
   g_assert_cmpstr (sl_predictions_get_mask_class (p, 1, NULL, NULL), ==, "background");
-  g_autoptr (GBytes) mask = g_bytes_ref (sl_predictions_get_mask (p, &width, &height));
+  g_autoptr (SlMask) mask = sl_mask_ref (sl_predictions_get_class_mask (p));
   sl_predictions_unref (p);
-  g_assert_cmpuint (width, ==, 3);
-  g_assert_cmpuint (height, ==, 2);
-  g_assert_cmpmem (g_bytes_get_data (mask, NULL), g_bytes_get_size (mask), expected, sizeof expected);
+  g_assert_cmpuint (sl_mask_get_width (mask), ==, 3);
+  g_assert_cmpuint (sl_mask_get_height (mask), ==, 2);
+  const guint8 *cells = sl_mask_get_cells (mask, &n);
+  g_assert_cmpmem (cells, n, expected, sizeof expected);
 }
 
 static void
@@ -155,13 +153,9 @@ test_nothing (void)
   const SlPredictionView none = { .timestamp = G_MAXUINT64, .width = 4, .height = 4 };
   g_autoptr (SlPredictions) p = sl_predictions_new (&none);
   gint64 age;
-  guint width, height;
   g_assert_null (sl_predictions_get_source (p));
-  g_assert_cmpuint (sl_predictions_get_n_objects (p) + sl_predictions_get_n_labels (p) + sl_predictions_get_n_mask_classes (p), ==, 0);
+  g_assert_cmpuint (sl_predictions_get_n_objects (p) + sl_predictions_get_n_mask_classes (p), ==, 0);
   g_assert_cmpuint (sl_predictions_get_n_bones (p), ==, 0);
-  g_assert_null (sl_predictions_get_keypoint_name (p, 0));
-  g_assert_null (sl_predictions_get_mask (p, &width, &height));
-  g_assert_cmpuint (width + height, ==, 0);
   g_assert_null (sl_predictions_get_objects (p)[0]);
   g_assert_null (sl_predictions_get_labels (p)[0]);
   g_assert_null (sl_predictions_get_class_mask (p));
@@ -179,12 +173,10 @@ static void
 test_out_of_range (void)
 {
   g_autoptr (SlPredictions) p = everything ();
-  g_test_expect_message (NULL, G_LOG_LEVEL_CRITICAL, "*sl_predictions_get_object_label*");
-  g_assert_null (sl_predictions_get_object_label (p, 2));
-  g_test_expect_message (NULL, G_LOG_LEVEL_CRITICAL, "*sl_predictions_get_label_confidence*");
-  g_assert_cmpfloat (sl_predictions_get_label_confidence (p, 1), ==, 0);
-  g_test_expect_message (NULL, G_LOG_LEVEL_CRITICAL, "*sl_predictions_get_keypoint*");
-  sl_predictions_get_keypoint (p, 0, 2, NULL, NULL, NULL);
+  g_test_expect_message (NULL, G_LOG_LEVEL_CRITICAL, "*sl_predictions_get_mask_class:*mask_class*");
+  g_assert_null (sl_predictions_get_mask_class (p, 2, NULL, NULL));
+  g_test_expect_message (NULL, G_LOG_LEVEL_CRITICAL, "*sl_predictions_get_value_name:*value*");
+  g_assert_null (sl_predictions_get_value_name (p, 1, NULL));
   g_test_expect_message (NULL, G_LOG_LEVEL_CRITICAL, "*sl_predictions_get_object:*index*");
   g_assert_null (sl_predictions_get_object (p, 2));
   g_test_assert_expected_messages ();

@@ -40,12 +40,12 @@ test_labels (void)
     g_autoptr (SlFrame) frame = plain_frame (sizes[i][0], sizes[i][1], 51, 204, 102);
     sl_frame_set_timestamp (frame, 1000 * i);
     g_autoptr (SlPredictions) p = predict (predictor, frame);
-    g_assert_cmpuint (sl_predictions_get_n_labels (p), ==, 3);
-    g_assert_cmpstr (sl_predictions_get_label (p, 0), ==, "green");
-    g_assert_cmpstr (sl_predictions_get_label (p, 1), ==, "blue");
-    g_assert_cmpstr (sl_predictions_get_label (p, 2), ==, "red");
-    g_assert_cmpfloat_with_epsilon (sl_predictions_get_label_confidence (p, 0), 0.8, 0.005);
-    g_assert_cmpfloat_with_epsilon (sl_predictions_get_label_confidence (p, 2), 0.2, 0.005);
+    g_assert_cmpuint (sl_test_length (sl_predictions_get_labels (p)), ==, 3);
+    g_assert_cmpstr (sl_label_get_name (sl_predictions_get_labels (p)[0]), ==, "green");
+    g_assert_cmpstr (sl_label_get_name (sl_predictions_get_labels (p)[1]), ==, "blue");
+    g_assert_cmpstr (sl_label_get_name (sl_predictions_get_labels (p)[2]), ==, "red");
+    g_assert_cmpfloat_with_epsilon (sl_label_get_confidence (sl_predictions_get_labels (p)[0]), 0.8, 0.005);
+    g_assert_cmpfloat_with_epsilon (sl_label_get_confidence (sl_predictions_get_labels (p)[2]), 0.2, 0.005);
     g_assert_cmpuint (sl_predictions_get_frame_number (p), ==, i);
     g_assert_cmpuint (sl_predictions_get_timestamp (p), ==, 1000 * i);
     g_assert_cmpuint (sl_predictions_get_width (p), ==, sizes[i][0]);
@@ -65,16 +65,15 @@ test_box (void)
   g_autoptr (SlPredictor) predictor = new_predictor ("one_box.tflite");
   g_autoptr (SlFrame) frame = plain_frame (200, 100, 0, 51, 204);
   g_autoptr (SlPredictions) p = predict (predictor, frame);
-  gdouble x, y, w, h;
   g_assert_cmpuint (sl_predictions_get_n_objects (p), ==, 1);
-  g_assert_cmpstr (sl_predictions_get_object_label (p, 0), ==, "blue");
-  g_assert_cmpint (sl_predictions_get_object_label_id (p, 0), ==, 1);
-  g_assert_cmpfloat_with_epsilon (sl_predictions_get_object_confidence (p, 0), 0.8, 0.02);
-  sl_predictions_get_object_box (p, 0, &x, &y, &w, &h);
-  g_assert_cmpfloat_with_epsilon (x, 0, 1e-3);
-  g_assert_cmpfloat_with_epsilon (y, 25, 1e-3);
-  g_assert_cmpfloat_with_epsilon (w, 100, 1e-3);
-  g_assert_cmpfloat_with_epsilon (h, 50, 1e-3);
+  g_assert_cmpstr (sl_object_get_label (sl_predictions_get_object (p, 0)), ==, "blue");
+  g_assert_cmpint (sl_object_get_label_id (sl_predictions_get_object (p, 0)), ==, 1);
+  g_assert_cmpfloat_with_epsilon (sl_object_get_confidence (sl_predictions_get_object (p, 0)), 0.8, 0.02);
+  const SlBox *box = sl_object_get_box (sl_predictions_get_object (p, 0));
+  g_assert_cmpfloat_with_epsilon (box->x, 0, 1e-3);
+  g_assert_cmpfloat_with_epsilon (box->y, 25, 1e-3);
+  g_assert_cmpfloat_with_epsilon (box->width, 100, 1e-3);
+  g_assert_cmpfloat_with_epsilon (box->height, 50, 1e-3);
 }
 
 /* The blue that a running sum has seen so far. */
@@ -83,8 +82,8 @@ sum_of_blue (SlPredictor *predictor)
 {
   g_autoptr (SlFrame) frame = plain_frame (8, 8, 0, 0, 51);
   g_autoptr (SlPredictions) p = predict (predictor, frame);
-  g_assert_cmpint (sl_predictions_get_label_id (p, 0), ==, 2);
-  return sl_predictions_get_label_confidence (p, 0);
+  g_assert_cmpint (sl_label_get_id (sl_predictions_get_labels (p)[0]), ==, 2);
+  return sl_label_get_confidence (sl_predictions_get_labels (p)[0]);
 }
 
 /* State goes from frame to frame until it is reset, of each predictor by itself. */
@@ -147,10 +146,9 @@ test_fit (void)
   g_autoptr (SlPredictor) predictor = g_object_new (SL_TYPE_PREDICTOR, "model", path, "fit", "letterbox", "threshold", 0.1, NULL);
   g_autoptr (SlFrame) frame = plain_frame (200, 100, 0, 51, 204);
   g_autoptr (SlPredictions) p = predict (predictor, frame);
-  gdouble y, h;
-  sl_predictions_get_object_box (p, 0, NULL, &y, NULL, &h);
-  g_assert_cmpfloat_with_epsilon (y, 0, 1e-3);
-  g_assert_cmpfloat_with_epsilon (h, 100, 1e-3);
+  const SlBox *box = sl_object_get_box (sl_predictions_get_object (p, 0));
+  g_assert_cmpfloat_with_epsilon (box->y, 0, 1e-3);
+  g_assert_cmpfloat_with_epsilon (box->height, 100, 1e-3);
 }
 
 /* Half of the central square of 200x100 is 50x50 at (75, 25): the box covers its left half, and its middle half from top to bottom. */
@@ -167,12 +165,11 @@ test_crop_share (void)
   g_autoptr (SlPredictor) predictor = g_object_new (SL_TYPE_PREDICTOR, "model", path, "threshold", 0.1, NULL);
   g_autoptr (SlFrame) frame = plain_frame (200, 100, 0, 51, 204);
   g_autoptr (SlPredictions) p = predict (predictor, frame);
-  gdouble x, y, w, h;
-  sl_predictions_get_object_box (p, 0, &x, &y, &w, &h);
-  g_assert_cmpfloat_with_epsilon (x, 75, 1e-3);
-  g_assert_cmpfloat_with_epsilon (y, 37.5, 1e-3);
-  g_assert_cmpfloat_with_epsilon (w, 25, 1e-3);
-  g_assert_cmpfloat_with_epsilon (h, 25, 1e-3);
+  const SlBox *box = sl_object_get_box (sl_predictions_get_object (p, 0));
+  g_assert_cmpfloat_with_epsilon (box->x, 75, 1e-3);
+  g_assert_cmpfloat_with_epsilon (box->y, 37.5, 1e-3);
+  g_assert_cmpfloat_with_epsilon (box->width, 25, 1e-3);
+  g_assert_cmpfloat_with_epsilon (box->height, 25, 1e-3);
   g_remove (beside);
   g_remove (path);
   g_rmdir (folder);
@@ -193,12 +190,12 @@ test_properties (void)
   g_assert_cmpuint (sl_predictions_get_n_objects (nothing), ==, 0);
   g_object_set (predictor, "model", other, "threshold", -1.0, NULL);
   g_autoptr (SlPredictions) label = predict (predictor, frame);
-  g_assert_cmpstr (sl_predictions_get_label (label, 0), ==, "blue");
+  g_assert_cmpstr (sl_label_get_name (sl_predictions_get_labels (label)[0]), ==, "blue");
   g_assert_true (g_file_open_tmp ("labelsXXXXXX", &names, NULL) >= 0);
   g_assert_true (g_file_set_contents (names, "a\nb\nc\n", -1, NULL));
   g_object_set (predictor, "labels", names, NULL);
   g_autoptr (SlPredictions) renamed = predict (predictor, frame);
-  g_assert_cmpstr (sl_predictions_get_label (renamed, 0), ==, "c");
+  g_assert_cmpstr (sl_label_get_name (sl_predictions_get_labels (renamed)[0]), ==, "c");
   g_object_get (predictor, "model", &model, "labels", &labels, "threshold", &threshold, "iou-threshold", &overlap, "max-results", &most,
                 "top-k", &top, "threads", &threads, NULL);
   g_assert_cmpstr (model, ==, other);
@@ -221,15 +218,15 @@ test_classes (void)
   g_autoptr (GError) error = NULL;
   g_object_set (predictor, "classes", "red, blue", "top-k", 3u, NULL);
   g_autoptr (SlPredictions) two = predict (predictor, frame);
-  g_assert_cmpuint (sl_predictions_get_n_labels (two), ==, 2);
-  g_assert_cmpstr (sl_predictions_get_label (two, 0), ==, "blue");
-  g_assert_cmpstr (sl_predictions_get_label (two, 1), ==, "red");
+  g_assert_cmpuint (sl_test_length (sl_predictions_get_labels (two)), ==, 2);
+  g_assert_cmpstr (sl_label_get_name (sl_predictions_get_labels (two)[0]), ==, "blue");
+  g_assert_cmpstr (sl_label_get_name (sl_predictions_get_labels (two)[1]), ==, "red");
   g_object_set (predictor, "classes", "!green", "top-k", 1u, NULL);
   g_autoptr (SlPredictor) shared = sl_predictor_new_shared (predictor, &error);
   g_assert_no_error (error);
   g_autoptr (SlPredictions) best = predict (shared, frame);
-  g_assert_cmpuint (sl_predictions_get_n_labels (best), ==, 1);
-  g_assert_cmpstr (sl_predictions_get_label (best, 0), ==, "blue");
+  g_assert_cmpuint (sl_test_length (sl_predictions_get_labels (best)), ==, 1);
+  g_assert_cmpstr (sl_label_get_name (sl_predictions_get_labels (best)[0]), ==, "blue");
   g_object_set (predictor, "classes", "grene", NULL);
   g_assert_null (sl_predictor_predict (predictor, frame, &error));
   expect_message (&error, SL_ERROR_ARGUMENT, "grene");
@@ -238,7 +235,7 @@ test_classes (void)
   expect_message (&error, SL_ERROR_ARGUMENT, "red,,blue");
   g_object_set (predictor, "classes", NULL, "top-k", 3u, NULL);
   g_autoptr (SlPredictions) all = predict (predictor, frame);
-  g_assert_cmpuint (sl_predictions_get_n_labels (all), ==, 3);
+  g_assert_cmpuint (sl_test_length (sl_predictions_get_labels (all)), ==, 3);
   for (guint i = 0; i < 2; i++) {
     g_object_set (boxes, "classes", i == 0 ? "!blue" : "blue", NULL);
     g_autoptr (SlFrame) blue = plain_frame (200, 100, 0, 51, 204);
@@ -268,8 +265,7 @@ static void
 test_formats (void)
 {
   g_autoptr (SlPredictor) predictor = new_predictor ("brightest_channel.tflite");
-  g_autofree char *list = sl_frame_list_formats ();
-  g_auto (GStrv) names = g_strsplit (list, ", ", -1);
+  g_auto (GStrv) names = sl_frame_dup_formats ();
   g_object_set (predictor, "top-k", 3u, NULL);
   for (guint i = 0; names[i] != NULL; i++) {
     const gsize n = sl_frame_packed_size (names[i], 12, 10);
@@ -284,7 +280,7 @@ test_formats (void)
     g_assert_no_error (error);
     const double expected = yuv ? (128 - 16) / 219.0 : 128 / 255.0;
     for (guint k = 0; k < 3; k++)
-      g_assert_cmpfloat_with_epsilon (sl_predictions_get_label_confidence (p, k), expected, 0.005);
+      g_assert_cmpfloat_with_epsilon (sl_label_get_confidence (sl_predictions_get_labels (p)[k]), expected, 0.005);
   }
 }
 
@@ -306,8 +302,8 @@ test_upside_down (void)
   g_autoptr (SlFrame) frame = sl_frame_new_with_layout ("BGR", 4, 4, data, (const gsize[]){ 3 * 16 }, (const gssize[]){ -16 }, 1, &error);
   g_assert_no_error (error);
   g_autoptr (SlPredictions) p = predict (predictor, frame);
-  g_assert_cmpstr (sl_predictions_get_object_label (p, 0), ==, "blue");
-  g_assert_cmpfloat_with_epsilon (sl_predictions_get_object_confidence (p, 0), 0.8, 0.005);
+  g_assert_cmpstr (sl_object_get_label (sl_predictions_get_object (p, 0)), ==, "blue");
+  g_assert_cmpfloat_with_epsilon (sl_object_get_confidence (sl_predictions_get_object (p, 0)), 0.8, 0.005);
 }
 
 /* Layouts by chance: what is taken can be read to the last byte, as sanitizers and valgrind see. */
@@ -315,8 +311,7 @@ static void
 test_random_layouts (void)
 {
   g_autoptr (SlPredictor) predictor = new_predictor ("brightest_channel.tflite");
-  g_autofree char *list = sl_frame_list_formats ();
-  g_auto (GStrv) names = g_strsplit (list, ", ", -1);
+  g_auto (GStrv) names = sl_frame_dup_formats ();
   GRand *chance = g_rand_new_with_seed (1);
   guint taken = 0;
   for (guint i = 0; i < 5000; i++) {
@@ -427,7 +422,7 @@ test_recovers (void)
   g_assert_null (sl_predictor_predict_bytes (predictor, "RGB", 8, 8, few, &error));
   expect_message (&error, SL_ERROR_SHAPE, "expected 192 bytes");
   g_autoptr (SlPredictions) p = predict (predictor, frame);
-  g_assert_cmpstr (sl_predictions_get_label (p, 0), ==, "red");
+  g_assert_cmpstr (sl_label_get_name (sl_predictions_get_labels (p)[0]), ==, "red");
 }
 
 /* A range that the model does not state, from properties: 0..1, so that the brightest channel is 200 / 255. */
@@ -439,9 +434,9 @@ test_range (void)
     g_object_new (SL_TYPE_PREDICTOR, "model", path, "mean", "0", "std", "255", "decoder", "labels", "top-k", 1u, NULL);
   g_autoptr (SlFrame) frame = plain_frame (8, 8, 0, 0, 200);
   g_autoptr (SlPredictions) p = predict (predictor, frame);
-  g_assert_cmpint (sl_predictions_get_label_id (p, 0), ==, 2);
-  g_assert_cmpstr (sl_predictions_get_label (p, 0), ==, "2");
-  g_assert_cmpfloat_with_epsilon (sl_predictions_get_label_confidence (p, 0), 200 / 255.0, 1e-5);
+  g_assert_cmpint (sl_label_get_id (sl_predictions_get_labels (p)[0]), ==, 2);
+  g_assert_cmpstr (sl_label_get_name (sl_predictions_get_labels (p)[0]), ==, "2");
+  g_assert_cmpfloat_with_epsilon (sl_label_get_confidence (sl_predictions_get_labels (p)[0]), 200 / 255.0, 1e-5);
 }
 
 /* A runtime that the key file beside the model states, with a fallback, and that is not there: a warning, and predictions all the same. */
@@ -462,7 +457,7 @@ test_falls_back (void)
   g_test_assert_expected_messages ();
   g_autoptr (SlFrame) frame = plain_frame (8, 8, 0, 200, 0);
   g_autoptr (SlPredictions) p = predict (predictor, frame);
-  g_assert_cmpstr (sl_predictions_get_label (p, 0), ==, "green");
+  g_assert_cmpstr (sl_label_get_name (sl_predictions_get_labels (p)[0]), ==, "green");
   g_remove (key_file);
   g_remove (path);
   g_remove (folder);
@@ -555,10 +550,10 @@ test_float16 (void)
   g_autoptr (SlFrame) frame = plain_frame (8, 8, 255, 51, 102);
   g_autoptr (SlPredictions) found = predict (predictor, frame);
   const gdouble powers[] = { exp (1.0), exp (0.2), exp (0.4) }, sum = powers[0] + powers[1] + powers[2];
-  g_assert_cmpuint (sl_predictions_get_n_labels (found), ==, 3);
-  g_assert_cmpfloat_with_epsilon (sl_predictions_get_label_confidence (found, 0), powers[0] / sum, 1e-3);
-  g_assert_cmpfloat_with_epsilon (sl_predictions_get_label_confidence (found, 1), powers[2] / sum, 1e-3);
-  g_assert_cmpfloat_with_epsilon (sl_predictions_get_label_confidence (found, 2), powers[1] / sum, 1e-3);
+  g_assert_cmpuint (sl_test_length (sl_predictions_get_labels (found)), ==, 3);
+  g_assert_cmpfloat_with_epsilon (sl_label_get_confidence (sl_predictions_get_labels (found)[0]), powers[0] / sum, 1e-3);
+  g_assert_cmpfloat_with_epsilon (sl_label_get_confidence (sl_predictions_get_labels (found)[1]), powers[2] / sum, 1e-3);
+  g_assert_cmpfloat_with_epsilon (sl_label_get_confidence (sl_predictions_get_labels (found)[2]), powers[1] / sum, 1e-3);
   g_unlink (path);
   g_rmdir (dir);
 }

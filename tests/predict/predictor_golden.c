@@ -74,11 +74,11 @@ test_classes (void)
     guint best = 0;
     for (guint k = 1; k < 1001; k++)
       best = codes[k] > codes[best] ? k : best;
-    g_assert_cmpuint (sl_predictions_get_n_labels (f.predictions), ==, 2);
-    g_assert_cmpfloat_with_epsilon (sl_predictions_get_label_confidence (f.predictions, 0), codes[best] / 256.0, 1e-6);
-    g_assert_cmpuint (codes[sl_predictions_get_label_id (f.predictions, 0)], ==, codes[best]);
+    g_assert_cmpuint (sl_test_length (sl_predictions_get_labels (f.predictions)), ==, 2);
+    g_assert_cmpfloat_with_epsilon (sl_label_get_confidence (sl_predictions_get_labels (f.predictions)[0]), codes[best] / 256.0, 1e-6);
+    g_assert_cmpuint (codes[sl_label_get_id (sl_predictions_get_labels (f.predictions)[0])], ==, codes[best]);
     if (i < 2)
-      g_assert_cmpstr (sl_predictions_get_label (f.predictions, 0), ==, i == 0 ? "military uniform" : "Egyptian cat");
+      g_assert_cmpstr (sl_label_get_name (sl_predictions_get_labels (f.predictions)[0]), ==, i == 0 ? "military uniform" : "Egyptian cat");
     clear (&f);
   }
 }
@@ -103,20 +103,21 @@ test_objects (void)
     g_assert_cmpuint (sl_predictions_get_n_objects (f.predictions), ==, 10);
     for (guint k = 0; k < 10; k++) {
       const float *box = (const float *) (gconstpointer) boxes + 4 * k;
-      gdouble x0, y0, x1, y1, x, y, w, h;
-      sl_predictions_get_object_relative_box (f.predictions, k, &x0, &y0, &x1, &y1);
-      sl_predictions_get_object_box (f.predictions, k, &x, &y, &w, &h);
-      g_assert_cmpfloat_with_epsilon (y0, clip (box[0]), 1e-6);
-      g_assert_cmpfloat_with_epsilon (x0, clip (box[1]), 1e-6);
-      g_assert_cmpfloat_with_epsilon (y1, clip (box[2]), 1e-6);
-      g_assert_cmpfloat_with_epsilon (x1, clip (box[3]), 1e-6);
-      g_assert_cmpfloat_with_epsilon (x, 300 * x0, 1e-6);
-      g_assert_cmpfloat_with_epsilon (h, 300 * (y1 - y0), 1e-6);
-      g_assert_cmpfloat_with_epsilon (sl_predictions_get_object_confidence (f.predictions, k), ((const float *) (gconstpointer) scores)[k],
-                                      1e-6);
-      g_assert_cmpint (sl_predictions_get_object_label_id (f.predictions, k), ==, (gint) ((const float *) (gconstpointer) classes)[k]);
+      SlObject *object = sl_predictions_get_object (f.predictions, k);
+      const SlBox *relative = sl_object_get_relative_box (object), *pixels = sl_object_get_box (object);
+      g_assert_cmpfloat_with_epsilon (relative->y, clip (box[0]), 1e-6);
+      g_assert_cmpfloat_with_epsilon (relative->x, clip (box[1]), 1e-6);
+      g_assert_cmpfloat_with_epsilon (relative->y + relative->height, clip (box[2]), 1e-6);
+      g_assert_cmpfloat_with_epsilon (relative->x + relative->width, clip (box[3]), 1e-6);
+      g_assert_cmpfloat_with_epsilon (pixels->x, 300 * relative->x, 1e-6);
+      g_assert_cmpfloat_with_epsilon (pixels->height, 300 * relative->height, 1e-6);
+      g_assert_cmpfloat_with_epsilon (sl_object_get_confidence (object), ((const float *) (gconstpointer) scores)[k], 1e-6);
+      g_assert_cmpint (sl_object_get_label_id (object), ==, (gint) ((const float *) (gconstpointer) classes)[k]);
     }
-    g_assert_cmpstr (sl_predictions_get_object_label (f.predictions, 0), ==, i == 0 ? "person" : i == 1 ? "bicycle" : "cat");
+    g_assert_cmpstr (sl_object_get_label (sl_predictions_get_object (f.predictions, 0)), ==,
+                     i == 0   ? "person"
+                     : i == 1 ? "bicycle"
+                              : "cat");
     clear (&f);
   }
 }
@@ -131,15 +132,14 @@ test_keypoints (void)
   g_autofree guint8 *data = output ("movenet_single_pose_lightning_ptq.person", 0, 204);
   const float *points = (const float *) (gconstpointer) data;
   g_assert_cmpuint (sl_predictions_get_n_objects (f.predictions), ==, 1);
-  g_assert_cmpuint (sl_predictions_get_n_keypoints (f.predictions, 0), ==, 17);
+  SlKeypoint *const *found = sl_object_get_keypoints (sl_predictions_get_object (f.predictions, 0));
+  g_assert_cmpuint (sl_test_length (found), ==, 17);
   for (guint k = 0; k < 17; k++) {
-    gdouble x, y, confidence;
-    sl_predictions_get_keypoint (f.predictions, 0, k, &x, &y, &confidence);
-    g_assert_cmpfloat_with_epsilon (y, 192 * (double) points[3 * k], 1e-3);
-    g_assert_cmpfloat_with_epsilon (x, 192 * (double) points[3 * k + 1], 1e-3);
-    g_assert_cmpfloat_with_epsilon (confidence, (double) points[3 * k + 2], 1e-5);
+    g_assert_cmpfloat_with_epsilon (sl_keypoint_get_y (found[k]), 192 * (double) points[3 * k], 1e-3);
+    g_assert_cmpfloat_with_epsilon (sl_keypoint_get_x (found[k]), 192 * (double) points[3 * k + 1], 1e-3);
+    g_assert_cmpfloat_with_epsilon (sl_keypoint_get_confidence (found[k]), (double) points[3 * k + 2], 1e-5);
   }
-  g_assert_cmpstr (sl_predictions_get_keypoint_name (f.predictions, 0), ==, "nose");
+  g_assert_cmpstr (sl_keypoint_get_name (found[0]), ==, "nose");
   g_assert_cmpuint (sl_predictions_get_n_bones (f.predictions), >, 10);
   clear (&f);
 }
@@ -154,11 +154,12 @@ test_mask (void)
     return;
   g_autofree guint8 *data = output ("deeplabv3_mnv2_dm05_pascal_quant.dog_segmentation", 0, (gsize) side * side * 8);
   const gint64 *classes = (const gint64 *) (gconstpointer) data;
-  guint width, height;
-  GBytes *mask = sl_predictions_get_mask (f.predictions, &width, &height);
-  const guint8 *cells = g_bytes_get_data (mask, NULL);
-  g_assert_cmpuint (width, ==, side);
-  g_assert_cmpuint (height, ==, side);
+  gsize n_cells;
+  const SlMask *mask = sl_predictions_get_class_mask (f.predictions);
+  const guint8 *cells = sl_mask_get_cells (mask, &n_cells);
+  g_assert_cmpuint (sl_mask_get_width (mask), ==, side);
+  g_assert_cmpuint (sl_mask_get_height (mask), ==, side);
+  g_assert_cmpuint (n_cells, ==, side * side);
   gsize dog = 0;
   for (gsize k = 0; k < (gsize) side * side; k++) {
     g_assert_cmpint (cells[k], ==, classes[k]);

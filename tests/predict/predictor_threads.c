@@ -24,7 +24,7 @@ work (gpointer data)
     g_autoptr (SlFrame) frame = plain_frame (17 + i % 3, 9, 0, 10, worker->level);
     g_autoptr (SlPredictions) p = sl_predictor_predict (worker->predictor, frame, &error);
     g_assert_no_error (error);
-    g_assert_cmpfloat_with_epsilon (sl_predictions_get_object_confidence (p, 0), worker->level / 255.0, 0.005);
+    g_assert_cmpfloat_with_epsilon (sl_object_get_confidence (sl_predictions_get_object (p, 0)), worker->level / 255.0, 0.005);
   }
   return NULL;
 }
@@ -87,7 +87,7 @@ test_outlives (void)
   g_autoptr (SlFrame) frame = plain_frame (8, 8, 0, 0, 100);
   g_object_set (first, "model", other, NULL);
   g_autoptr (SlPredictions) label = sl_predictor_predict (first, frame, &error);
-  g_assert_cmpuint (sl_predictions_get_n_labels (label), ==, 1);
+  g_assert_cmpuint (sl_test_length (sl_predictions_get_labels (label)), ==, 1);
   g_object_unref (first);
   g_autoptr (SlPredictions) box = sl_predictor_predict (second, frame, &error);
   g_assert_no_error (error);

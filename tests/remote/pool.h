@@ -11,8 +11,6 @@
 #include "tests/elements/process.h"
 #include "tests/elements/support.h"
 
-G_BEGIN_DECLS
-
 #define TEST_PATIENCE (100 * G_USEC_PER_SEC)
 #define TEST_PICTURE_CAPS "other/tensors,format=static,num_tensors=1,dimensions=3:4:4:1,types=uint8,framerate=25/1"
 
@@ -65,7 +63,5 @@ void test_camera_wait_count (const TestCamera *camera, const char *property, gui
 void test_camera_wait_workers (const TestCamera *camera, guint n);
 /** test_wait_text: (transfer full): the next error or warning that has @fragment in it. */
 char *test_wait_text (GstBus *bus, GstMessageType type, const char *fragment);
-
-G_END_DECLS
 
 #endif

@@ -9,8 +9,6 @@
 
 #include <glib.h>
 
-G_BEGIN_DECLS
-
 /** In the number of a place: it calls the C library itself and not GLib, which aborts where memory ends. */
 #define SL_FAIL_DIRECT (1u << 31)
 
@@ -21,7 +19,5 @@ gboolean sl_fail_alloc_works (void);
 void sl_fail_alloc_arm (guint64 at, gsize least, guint32 *sites, gsize n);
 /** sl_fail_alloc_disarm: how many were counted since; *@failed (nullable): whether one failed. */
 guint64 sl_fail_alloc_disarm (gboolean *failed);
-
-G_END_DECLS
 
 #endif

@@ -5,8 +5,6 @@
 
 #include <glib.h>
 
-G_BEGIN_DECLS
-
 typedef enum
 {
   FLEX_INT,
@@ -23,7 +21,5 @@ typedef struct
 
 /** flex_map: (transfer full): the map; @width is the bytes of each value: 4 or 8. */
 GBytes *flex_map (const FlexEntry *entries, guint n, guint width);
-
-G_END_DECLS
 
 #endif

@@ -7,8 +7,6 @@
 
 #include <glib.h>
 
-G_BEGIN_DECLS
-
 /** Numbers are below that. */
 #define NUMBERED_PICTURES 65536
 
@@ -26,7 +24,5 @@ void numbered_paint (const NumberedPicture *picture, guint number);
 guint numbered_read (const NumberedPicture *picture);
 /** numbered_psnr: dB, of all planes, between @picture and picture @number as it was painted. 100 where they are the same. */
 double numbered_psnr (const NumberedPicture *picture, guint number);
-
-G_END_DECLS
 
 #endif

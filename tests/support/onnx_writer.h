@@ -13,8 +13,6 @@
 
 #include <glib.h>
 
-G_BEGIN_DECLS
-
 /** Numbers of ONNX's element types. */
 #define SL_ONNX_FLOAT 1
 #define SL_ONNX_INT64 7
@@ -65,7 +63,5 @@ void sl_onnx_writer_property (SlOnnxWriter *writer, const char *key, const char 
 GBytes *sl_onnx_writer_finish (const SlOnnxWriter *writer);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlOnnxWriter, sl_onnx_writer_free)
-
-G_END_DECLS
 
 #endif

@@ -12,4 +12,15 @@
  *  test marked as skipped when it is not there. */
 char *sl_test_data (const char *relative);
 
+/** sl_test_length: how many items @list has before its NULL. */
+static inline guint
+sl_test_length (gconstpointer list)
+{
+  const gconstpointer *items = list;
+  guint n = 0;
+  while (items[n] != NULL)
+    n++;
+  return n;
+}
+
 #endif

@@ -8,13 +8,9 @@
 #include "models/tflite/flatbuffer_writer.h"
 #include "tests/support/tflite_writer.h"
 
-G_BEGIN_DECLS
-
 /** sl_tflite_ints: a vector of @n numbers. */
 FbNode *sl_tflite_ints (FbWriter *fb, const gint32 *values, guint n);
 /** sl_tflite_options_build: the options table of @op; empty where an operator has none. */
 FbNode *sl_tflite_options_build (FbWriter *fb, const SlTfliteOp *op);
-
-G_END_DECLS
 
 #endif

@@ -7,8 +7,6 @@
 
 #include "models/tflite/flatbuffer_writer.h"
 
-G_BEGIN_DECLS
-
 /**
  * SlTfliteSparsity: which dimension each level is, which dimensions the blocks cut, and the levels: format 0 of @size places, or 1 with lists
  *  of numbers of 4, 2 or 1 bytes (@type 1, 2, 3).
@@ -28,7 +26,5 @@ typedef struct
 
 /** sl_tflite_sparsity_build: the table of that name. */
 FbNode *sl_tflite_sparsity_build (FbWriter *fb, const SlTfliteSparsity *sparsity);
-
-G_END_DECLS
 
 #endif

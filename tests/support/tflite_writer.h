@@ -23,8 +23,6 @@
 #include "core/graph/op.h"
 #include "tests/support/tflite_sparsity.h"
 
-G_BEGIN_DECLS
-
 /** Most operands of one operator that the writer takes. */
 #define SL_TFLITE_OPERANDS 256
 
@@ -171,7 +169,5 @@ void sl_tflite_make_old (const char *path);
 void sl_tflite_remove_temp (const char *path);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlTfliteWriter, sl_tflite_writer_free)
-
-G_END_DECLS
 
 #endif

@@ -11,8 +11,6 @@
 
 #include <glib.h>
 
-G_BEGIN_DECLS
-
 typedef struct _SlTorchscriptWriter SlTorchscriptWriter;
 
 SlTorchscriptWriter *sl_torchscript_writer_new (void);
@@ -38,7 +36,5 @@ void sl_pickle_tensor (GByteArray *pickle, const char *type, const char *key, gi
                        guint rank);
 /** sl_pickle_finish: (transfer none): adds @pickle as member @name and frees it. */
 void sl_pickle_finish (GByteArray *pickle, SlTorchscriptWriter *writer, const char *name);
-
-G_END_DECLS
 
 #endif

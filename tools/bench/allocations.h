@@ -7,13 +7,9 @@
 
 #include <glib.h>
 
-G_BEGIN_DECLS
-
 /** sl_allocations: calls of the malloc family so far, in all threads; -1 where they cannot be counted (sanitizers, other C libraries). */
 gint64 sl_allocations (void);
 /** sl_allocations_watch: calls @seen (nullable) on each of them, in the thread that allocates; what @seen allocates is its own affair. */
 void sl_allocations_watch (void (*seen) (void));
-
-G_END_DECLS
 
 #endif

@@ -5,8 +5,6 @@
 
 #include "models/model.h"
 
-G_BEGIN_DECLS
-
 /** The environment's folder in the place of /sys, for tests. */
 #define SL_BENCH_SYS "SIGHTLINE_SYS"
 
@@ -16,7 +14,5 @@ gboolean sl_bench_backends (const char *path, guint threads, const SlModelLoadOp
 
 /** sl_bench_batch: how long @batch inputs take at once, and one by itself; @batch 1: of the size that gains most. FALSE with why there are no batches. */
 gboolean sl_bench_batch (const char *path, guint threads, guint batch, const SlModelLoadOptions *how, gboolean json, GError **error);
-
-G_END_DECLS
 
 #endif

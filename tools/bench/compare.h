@@ -8,8 +8,6 @@
 
 #include <glib.h>
 
-G_BEGIN_DECLS
-
 typedef struct _SlPeer SlPeer;
 
 typedef enum
@@ -31,7 +29,5 @@ const char *sl_peer_name (const SlPeer *peer);
 gboolean sl_peer_run (SlPeer *peer, guint n, double *times, GError **error);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlPeer, sl_peer_free)
-
-G_END_DECLS
 
 #endif

@@ -7,8 +7,6 @@
 
 #include <glib.h>
 
-G_BEGIN_DECLS
-
 /** SlBenchTimes: times that belong together; @name: of what was measured; @ms: sorted. */
 typedef struct
 {
@@ -22,7 +20,5 @@ GString *sl_bench_page_new (const char *what);
 void sl_bench_page_add (GString *page, const char *title, const SlBenchTimes *times, guint n, guint runs);
 /** sl_bench_page_write: ends @page and writes it. */
 gboolean sl_bench_page_write (GString *page, const char *path, GError **error);
-
-G_END_DECLS
 
 #endif

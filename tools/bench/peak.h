@@ -8,8 +8,6 @@
 
 #include <glib.h>
 
-G_BEGIN_DECLS
-
 typedef enum
 {
   SL_PEAK_FLOAT,
@@ -25,7 +23,5 @@ typedef enum
  * Returns: thousand million operations a second, a multiplication and an addition counting as two; 0 where no instruction is known
  */
 double sl_peak_measure (SlPeakKind kind, const char **instruction);
-
-G_END_DECLS
 
 #endif

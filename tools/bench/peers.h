@@ -27,14 +27,4 @@ void sl_bench_converter_run (SlBenchConverter *converter, const uint8_t *memory,
 /** sl_bench_converter_free: NULL is legal. */
 void sl_bench_converter_free (SlBenchConverter *converter);
 
-typedef struct SlBenchOpencv SlBenchOpencv;
-
-/** sl_bench_opencv_new: (nullable): cvtColor(), resize(), convertTo(); NULL when this build lacks OpenCV, or OpenCV the
- *  conversion. Stretch, RGB, NHWC. */
-SlBenchOpencv *sl_bench_opencv_new (const SlBenchPicture *picture, const SlNormalizeSpec *spec);
-/** sl_bench_opencv_run: the packed picture at @memory. */
-void sl_bench_opencv_run (SlBenchOpencv *self, const uint8_t *memory, void *tensor);
-/** sl_bench_opencv_free: NULL is legal. */
-void sl_bench_opencv_free (SlBenchOpencv *self);
-
 #endif

@@ -5,12 +5,8 @@
 
 #include "models/model.h"
 
-G_BEGIN_DECLS
-
 /** sl_bench_precision: runs the model as @how has it and in floats on the same noise, and prints how far results are apart; nothing where @how asks for
  *  floats. */
 gboolean sl_bench_precision (const char *path, guint threads, const SlModelLoadOptions *how, gboolean json, GError **error);
-
-G_END_DECLS
 
 #endif

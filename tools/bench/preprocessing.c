@@ -76,7 +76,6 @@ enum
   OURS,
   LIBYUV,
   GSTREAMER,
-  OPENCV,
   COPY,
   SUBJECTS
 };
@@ -94,7 +93,6 @@ typedef struct
   SlNormalizer *normalizer;
   SlBenchPeer *libyuv;         /* NULL: none */
   SlBenchConverter *gstreamer; /* NULL: none */
-  SlBenchOpencv *opencv;       /* NULL: none */
   uint8_t **frames;
   void *tensor;
   uint8_t *copy;
@@ -139,7 +137,6 @@ init_run (Run *run, const Case *test, int rounds, int frames)
     exit (1);
   run->libyuv = sl_bench_libyuv_new (&run->picture, &run->spec);
   run->gstreamer = sl_bench_converter_new (&run->picture, &run->spec);
-  run->opencv = sl_bench_opencv_new (&run->picture, &run->spec);
   run->tensor = allocate (tensor * tensor * 3 * sizeof (float));
   run->copy = allocate (run->picture.bytes);
   run->frames = allocate ((size_t) frames * sizeof *run->frames);
@@ -163,7 +160,6 @@ clear_run (Run *run, int frames)
   free (run->tensor);
   sl_bench_libyuv_free (run->libyuv);
   sl_bench_converter_free (run->gstreamer);
-  sl_bench_opencv_free (run->opencv);
   sl_normalizer_free (run->normalizer);
   sl_bench_picture_clear (&run->picture);
 }
@@ -179,8 +175,6 @@ run_subject (Run *run, int subject, const uint8_t *frame)
     sl_bench_libyuv_run (run->libyuv, &image, run->tensor);
   else if (subject == GSTREAMER && run->gstreamer != NULL)
     sl_bench_converter_run (run->gstreamer, frame, run->tensor);
-  else if (subject == OPENCV && run->opencv != NULL)
-    sl_bench_opencv_run (run->opencv, frame, run->tensor);
   else if (subject == COPY)
     memcpy (run->copy, frame, run->picture.bytes);
 }
@@ -256,8 +250,6 @@ print_json (FILE *out, const Run *run, const Figures figures[SUBJECTS], bool col
   print_peer (out, run->libyuv != NULL, figures[LIBYUV].min);
   fputs (",\"gstreamer\":", out);
   print_peer (out, run->gstreamer != NULL, figures[GSTREAMER].min);
-  fputs (",\"opencv\":", out);
-  print_peer (out, run->opencv != NULL, figures[OPENCV].min);
   fputs ("}}\n", out);
 }
 
@@ -273,7 +265,6 @@ print_line (FILE *out, const Run *run, const Figures figures[SUBJECTS], bool col
            figures[OURS].min / figures[COPY].min, run->error);
   print_column (out, run->libyuv != NULL, figures[LIBYUV].min, figures[OURS].min);
   print_column (out, run->gstreamer != NULL, figures[GSTREAMER].min, figures[OURS].min);
-  print_column (out, run->opencv != NULL, figures[OPENCV].min, figures[OURS].min);
   fputc ('\n', out);
 }
 
@@ -307,9 +298,8 @@ sl_bench_preprocess (const SlBenchPreprocess *bench, FILE *out)
     if (bench->format != NULL && strcmp (bench->format, sl_pixel_format_name (cases[i].format)) != 0)
       continue;
     if (!found && !bench->json)
-      fprintf (out, "%-9s %-9s %3s %-9s %-8s %-7s %s %s %7s %7s %7s %7s %6s %6s %7s %6s %7s %6s %7s %6s\n", "format", "in", "out", "fit",
-               "filter", "dtype", "lay.", "    ", "min us", "median", "p95", "copy", "ratio", "error", "libyuv", "ratio", "gst", "ratio",
-               "opencv", "ratio");
+      fprintf (out, "%-9s %-9s %3s %-9s %-8s %-7s %s %s %7s %7s %7s %7s %6s %6s %7s %6s %7s %6s\n", "format", "in", "out", "fit", "filter",
+               "dtype", "lay.", "    ", "min us", "median", "p95", "copy", "ratio", "error", "libyuv", "ratio", "gst", "ratio");
     found = true;
     sl_progress_show (&progress, i);
     run_case (bench, &cases[i], out);

@@ -8,8 +8,6 @@
 
 #include <glib.h>
 
-G_BEGIN_DECLS
-
 /** Runs @n times and says how long each took, milliseconds. */
 typedef gboolean (*SlTurn) (gpointer data, guint n, double *ms, GError **error);
 
@@ -34,7 +32,5 @@ gboolean sl_timing_in_turn (const SlTimed *rows, guint n_rows, guint runs, guint
                             void (*progress) (guint done, guint all), GError **error);
 /** sl_timing_sort: shortest first. */
 void sl_timing_sort (double *ms, guint n);
-
-G_END_DECLS
 
 #endif

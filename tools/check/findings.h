@@ -9,8 +9,6 @@
 
 #include "models/model.h"
 
-G_BEGIN_DECLS
-
 typedef enum
 {
   SL_FINDING_FACT,
@@ -61,7 +59,5 @@ gboolean sl_check_ready (GstElement *pipeline, GArray *findings);
 void sl_check_caps (GstElement *pipeline, GArray *findings);
 /** sl_check_budget: memory, and time measured on frames like those predicted. */
 void sl_check_budget (GstElement *pipeline, GArray *findings);
-
-G_END_DECLS
 
 #endif

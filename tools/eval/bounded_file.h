@@ -5,8 +5,6 @@
 
 #include <glib.h>
 
-G_BEGIN_DECLS
-
 /**
  * sl_bounded_file_read:
  * @what: what is expected, for messages, which start with @path: "a text file"
@@ -17,7 +15,5 @@ G_BEGIN_DECLS
  *   larger or cannot be read
  */
 char *sl_bounded_file_read (const char *path, const char *what, gsize most, gsize *length, GError **error);
-
-G_END_DECLS
 
 #endif

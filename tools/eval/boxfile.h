@@ -9,8 +9,6 @@
 
 #include "tools/evaluate/overlap.h"
 
-G_BEGIN_DECLS
-
 /** SlNamedBox: a box whose class is a name or, @name NULL, @label. In pixels of the picture, or in 0..1 of it. @ignored: see SlEvalObject. */
 typedef struct
 {
@@ -25,7 +23,5 @@ char *sl_text_read (const char *path, GError **error);
 /** sl_box_file_read: (transfer full) (element-type SlNamedBox): boxes of the file @path, by its name YOLO's text ("class cx cy w h" a
  *  line, 0..1) or Pascal VOC's XML. */
 GArray *sl_box_file_read (const char *path, GError **error);
-
-G_END_DECLS
 
 #endif

@@ -8,8 +8,6 @@
 
 #include <glib.h>
 
-G_BEGIN_DECLS
-
 /** SlClassMap: @cells: a number for each pixel, row by row. */
 typedef struct
 {
@@ -19,7 +17,5 @@ typedef struct
 
 /** sl_class_map_read: of up to 8 bits a pixel and 64 million pixels; messages start with @path. Free @map->cells with g_free(). */
 gboolean sl_class_map_read (const char *path, SlClassMap *map, GError **error);
-
-G_END_DECLS
 
 #endif

@@ -7,8 +7,6 @@
 
 #include "tools/eval/ground_truth.h"
 
-G_BEGIN_DECLS
-
 /** SlCocoPicture: @id: as the file has it; @name: relative to the folder of pictures; @truths: (element-type SlGroundTruth): in pixels, with indices of categories as labels. */
 typedef struct
 {
@@ -31,7 +29,5 @@ SlCoco *sl_coco_new (const char *path, GError **error);
 void sl_coco_free (SlCoco *coco);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlCoco, sl_coco_free)
-
-G_END_DECLS
 
 #endif

@@ -9,8 +9,6 @@
 #include "tools/eval/ground_truth.h"
 #include "tools/predict/inputs.h"
 
-G_BEGIN_DECLS
-
 /** SlTrueClass: a class as the data set has it. @name (nullable); @number: -1 = only its name counts; where both are given, the name counts
  *  first; @where: the file or folder that has it. */
 typedef struct
@@ -61,7 +59,5 @@ SlDataset *sl_dataset_new (const char *path, SlTruthKind kind, const char *image
 void sl_dataset_free (SlDataset *dataset);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlDataset, sl_dataset_free)
-
-G_END_DECLS
 
 #endif

@@ -12,8 +12,6 @@
 #include "tools/options.h"
 #include "tools/quantize/pictures.h"
 
-G_BEGIN_DECLS
-
 typedef struct _SlEvaluatedModel SlEvaluatedModel;
 
 /** SlSeenPicture: a picture that was run, number @sample of the data set. Of classes: @truth, @guess: classes of the model, and the guess's
@@ -57,7 +55,5 @@ GArray *sl_evaluated_model_matrix (const SlEvaluatedModel *contender, gdouble co
 gdouble sl_evaluated_model_ms (SlEvaluatedModel *contender);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlEvaluatedModel, sl_evaluated_model_free)
-
-G_END_DECLS
 
 #endif

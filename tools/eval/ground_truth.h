@@ -8,8 +8,6 @@
 #include "tools/evaluate/overlap.h"
 #include "tools/evaluate/runs.h"
 
-G_BEGIN_DECLS
-
 /**
  * SlGroundTruth: a true object.
  * @box: in pixels of the picture, or in 0..1 of it
@@ -32,7 +30,5 @@ typedef struct
 
 /** sl_ground_truth_new: (transfer full) (element-type SlGroundTruth): none yet. */
 GArray *sl_ground_truth_new (void);
-
-G_END_DECLS
 
 #endif

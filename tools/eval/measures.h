@@ -11,8 +11,6 @@
 #include "postprocess/result.h"
 #include "tools/eval/ground_truth.h"
 
-G_BEGIN_DECLS
-
 typedef enum
 {
   SL_MEASURE_BOXES,
@@ -40,7 +38,5 @@ const char *sl_measure_name (SlMeasure measure);
 void sl_measures_clear (SlMeasures *measures);
 /** sl_measures_add: @truths: (element-type SlGroundTruth): in pixels of the picture, with classes of the model as labels. */
 void sl_measures_add (SlMeasures *measures, const GArray *truths, const SlResult *result, const SlSight *sight);
-
-G_END_DECLS
 
 #endif

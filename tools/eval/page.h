@@ -7,8 +7,6 @@
 
 #include "tools/eval/report.h"
 
-G_BEGIN_DECLS
-
 /** Worst pictures on a page where the user states no number, and at most. */
 #define SL_EVAL_PAGE_WORST 12
 #define SL_EVAL_PAGE_MOST_WORST 60
@@ -16,7 +14,5 @@ G_BEGIN_DECLS
 /** sl_eval_page_write: to @path, whole or not at all. @settings: with which the models were run; pictures are drawn with them. FALSE with @error
  *  set, and without when the program was interrupted. */
 gboolean sl_eval_page_write (const SlEvalReport *report, const SlModelSettings *settings, const char *path, GError **error);
-
-G_END_DECLS
 
 #endif

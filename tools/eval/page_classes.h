@@ -5,13 +5,9 @@
 
 #include "tools/eval/report.h"
 
-G_BEGIN_DECLS
-
 /** sl_page_summary_append: what was measured, and a row a model. */
 void sl_page_summary_append (GString *page, const SlEvalReport *report);
 /** sl_page_classes_append: a row a class, the worst first; of many classes most are folded away. @measure: of objects alone. */
 void sl_page_classes_append (GString *page, const SlEvaluatedModel *contender, SlMeasure measure);
-
-G_END_DECLS
 
 #endif

@@ -5,8 +5,6 @@
 
 #include "tools/eval/evaluated_model.h"
 
-G_BEGIN_DECLS
-
 /** SlEvalReport: @worst: number of worst pictures to list, 0 = no list; @contenders: (element-type SlEvaluatedModel): of one kind, at least one; @path: of the data set. */
 typedef struct
 {
@@ -19,7 +17,5 @@ typedef struct
 void sl_eval_print (const SlEvalReport *report);
 /** sl_eval_print_json: all classes and confusions, one object. */
 void sl_eval_print_json (const SlEvalReport *report);
-
-G_END_DECLS
 
 #endif

@@ -4,11 +4,7 @@
 
 #include <glib.h>
 
-G_BEGIN_DECLS
-
 /** sl_thumbnail_new: (transfer full): the JPEG @image (base64), small enough for a page of many; as it is where it cannot be made smaller. */
 char *sl_thumbnail_new (const char *image);
-
-G_END_DECLS
 
 #endif

@@ -7,8 +7,6 @@
 
 #include "tools/eval/evaluated_model.h"
 
-G_BEGIN_DECLS
-
 /**
  * SlVerdict: on a picture.
  * @seen: the picture, with what is known of classes and pixels
@@ -38,7 +36,5 @@ GString *sl_verdicts_csv (const GPtrArray *contenders, const SlDataset *dataset)
 void sl_verdicts_print (const SlEvaluatedModel *contender, const SlDataset *dataset, guint n);
 /** sl_verdicts_append_json: the same as the member "worst", after a comma. */
 void sl_verdicts_append_json (GString *out, const SlEvaluatedModel *contender, const SlDataset *dataset, guint n);
-
-G_END_DECLS
 
 #endif

@@ -8,8 +8,6 @@
 
 #include <glib.h>
 
-G_BEGIN_DECLS
-
 /** The class of an unknown pixel. In the labels, such a pixel does not count; in the prediction, it counts as wrong. */
 #define SL_CELL_VOID 255
 
@@ -33,7 +31,5 @@ void sl_cell_score_add (SlCellScore *score, const guint8 *truth, const guint8 *f
 /** sl_cell_score_figures: (transfer full) (element-type SlCellFigures): figures of each class in the labels or in the prediction, sorted by
  *  class number. @mean: their mean, with the sums of their pixels, label -1; @right: share of correct pixels, NaN without pixels. */
 GArray *sl_cell_score_figures (const SlCellScore *score, SlCellFigures *mean, gdouble *right);
-
-G_END_DECLS
 
 #endif

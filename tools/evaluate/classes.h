@@ -8,8 +8,6 @@
 
 #include <glib.h>
 
-G_BEGIN_DECLS
-
 /** Most predicted classes of a picture that count. */
 #define SL_CLASS_SCORE_BEST 5
 /** The guess of a model that predicted no class. */
@@ -42,7 +40,5 @@ GArray *sl_class_score_figures (SlClassScore *score, SlClassFigures *all);
 GArray *sl_class_score_confusions (SlClassScore *score);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlClassScore, sl_class_score_free)
-
-G_END_DECLS
 
 #endif

@@ -8,8 +8,6 @@
 
 #include <glib.h>
 
-G_BEGIN_DECLS
-
 /** Bins of equal width in which confidences are compared with the share that is right. */
 #define SL_CALIBRATION_BINS 10
 
@@ -45,7 +43,5 @@ const SlCurvePoint *sl_curve_best (const GArray *curve);
 /** sl_calibration: fills @bins of @answers; a confidence of 1 is in the last bin. @error: expected calibration error: the mean distance of
  *  confidence and share, weighted by the number of answers. FALSE without answers, or where a confidence is outside 0..1. */
 gboolean sl_calibration (const GArray *answers, SlCalibrationBin bins[SL_CALIBRATION_BINS], gdouble *error);
-
-G_END_DECLS
 
 #endif

@@ -8,8 +8,6 @@
 
 #include "tools/evaluate/objects.h"
 
-G_BEGIN_DECLS
-
 /** The truth of a found object that is no true object, and the guess of a true object that was not found. */
 #define SL_MATRIX_NOTHING (-1)
 
@@ -33,7 +31,5 @@ void sl_object_pairs_add (SlObjectPairs *pairs, const SlEvalObject *truth, guint
 GArray *sl_object_pairs_matrix (const SlObjectPairs *pairs, gdouble confidence);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlObjectPairs, sl_object_pairs_free)
-
-G_END_DECLS
 
 #endif

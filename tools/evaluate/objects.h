@@ -9,8 +9,6 @@
 
 #include "tools/evaluate/curve.h"
 
-G_BEGIN_DECLS
-
 /** Most objects of a class that count in a picture, the most confident ones: for boxes and masks; for keypoints. */
 #define SL_OBJECT_SCORE_MOST 100
 #define SL_OBJECT_SCORE_MAX_POINTS 20
@@ -78,7 +76,5 @@ GArray *sl_object_score_answers (const SlObjectScore *score);
 const GArray *sl_object_score_truths (const SlObjectScore *score);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlObjectScore, sl_object_score_free)
-
-G_END_DECLS
 
 #endif

@@ -8,8 +8,6 @@
 
 #include <glib.h>
 
-G_BEGIN_DECLS
-
 /** Keypoints of COCO's persons. The similarity is defined only for these. */
 #define SL_EVAL_POINTS 17
 
@@ -33,7 +31,5 @@ gdouble sl_eval_box_overlap (const SlEvalBox *found, const SlEvalBox *truth, gbo
 /** sl_eval_point_overlap: object keypoint similarity of SL_EVAL_POINTS points each. @area: area of the true object; @box: its box, which is
  *  used where no point is labelled: found points near it count. */
 gdouble sl_eval_point_overlap (const SlEvalPoint *found, const SlEvalPoint *truth, const SlEvalBox *box, gdouble area);
-
-G_END_DECLS
 
 #endif

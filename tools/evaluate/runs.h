@@ -8,8 +8,6 @@
 
 #include <glib.h>
 
-G_BEGIN_DECLS
-
 /** Longest side of a mask, pixels. */
 #define SL_RUNS_MAX_SIDE 16384
 
@@ -50,7 +48,5 @@ guint64 sl_runs_area (const SlRuns *runs);
 gdouble sl_runs_overlap (const SlRuns *found, const SlRuns *truth, gboolean crowd);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlRuns, sl_runs_free)
-
-G_END_DECLS
 
 #endif

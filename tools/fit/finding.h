@@ -6,8 +6,6 @@
 #include "tools/fit/trial.h"
 #include "tools/fit/truth.h"
 
-G_BEGIN_DECLS
-
 /**
  * SlFinding:
  * @readings: (element-type SlReading): best first
@@ -38,7 +36,5 @@ char *sl_finding_verdict (const SlFinding *finding);
 char *sl_finding_info (const SlFinding *finding, const SlModelOptions *options);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlFinding, sl_finding_free)
-
-G_END_DECLS
 
 #endif

@@ -6,13 +6,9 @@
 #include "tools/fit/finding.h"
 #include "tools/predict/inputs.h"
 
-G_BEGIN_DECLS
-
 /** sl_fit_page_write: to the file @path. @inputs: (element-type SlInput): the pictures. FALSE with @error set, and without when the program was
  *  interrupted. */
 gboolean sl_fit_page_write (const SlFinding *finding, const char *model, const SlModelOptions *options, const GPtrArray *inputs,
                             const char *path, GError **error);
-
-G_END_DECLS
 
 #endif

@@ -9,8 +9,6 @@
 #include "preprocess/normalize.h"
 #include "tools/options.h"
 
-G_BEGIN_DECLS
-
 /** SlConvention: pixel values that many models are trained with. @mean, @std: of red, green and blue, real = (byte - mean) / std. @weight: below 1 for
  *  those that are rare, which must be better by as much. */
 typedef struct
@@ -53,7 +51,5 @@ void sl_reading_settings (const SlReading *reading, const SlModelSettings *given
 char *sl_reading_options (const SlReading *reading);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlReading, sl_reading_free)
-
-G_END_DECLS
 
 #endif

@@ -8,8 +8,6 @@
 #include "core/base/affine.h"
 #include "postprocess/decoder.h"
 
-G_BEGIN_DECLS
-
 #define SL_SIGHTING_CLASSES 30
 #define SL_SIGHTING_BOXES 60
 /** A map of classes is looked at in as many places a side. */
@@ -59,7 +57,5 @@ typedef struct
 
 /** sl_sightings_score: @scores: of each picture, 0..1: how sure results are that all its views share and that are not those of the other pictures as well. */
 void sl_sightings_score (const SlSightings *sightings, gdouble *scores);
-
-G_END_DECLS
 
 #endif

@@ -162,22 +162,10 @@ sl_trial_decoder (const SlTrial *trial)
   return trial->decoding != NULL ? sl_decoding_decoder (trial->decoding)->name : "none";
 }
 
-SlSightKind
-sl_trial_kind (const SlTrial *trial)
-{
-  return trial->kind;
-}
-
 guint
 sl_trial_pictures (const SlTrial *trial)
 {
   return trial->frames->len;
-}
-
-guint
-sl_trial_runs (const SlTrial *trial)
-{
-  return trial->frames->len * trial->n_views;
 }
 
 /* The part of the frame that @view has, in whole pixels. */

@@ -10,8 +10,6 @@
 #include "tools/fit/sighting.h"
 #include "tools/predict/spawner.h"
 
-G_BEGIN_DECLS
-
 typedef struct _SlTrial SlTrial;
 
 /** sl_trial_new: model @path under @options, whose pixel values need not be known; @frames: (element-type GstSample): the pictures, at least one.
@@ -21,16 +19,11 @@ void sl_trial_free (SlTrial *trial);
 const SlContract *sl_trial_contract (const SlTrial *trial);
 /** sl_trial_decoder: (transfer none): what is looked at: the name of the decoder, or "none" where none takes the outputs. */
 const char *sl_trial_decoder (const SlTrial *trial);
-SlSightKind sl_trial_kind (const SlTrial *trial);
 /** sl_trial_pictures: how many pictures the model looks at. */
 guint sl_trial_pictures (const SlTrial *trial);
-/** sl_trial_runs: how often the model runs for a reading. */
-guint sl_trial_runs (const SlTrial *trial);
 /** sl_trial_run: the score of @reading. */
 gboolean sl_trial_run (SlTrial *trial, SlReading *reading, GError **error);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlTrial, sl_trial_free)
-
-G_END_DECLS
 
 #endif

@@ -6,8 +6,6 @@
 #include "tools/fit/reading.h"
 #include "tools/predict/spawner.h"
 
-G_BEGIN_DECLS
-
 /** SlFitTruth: @path: of labelled pictures, as `sightline eval` takes them; of these @most. */
 typedef struct
 {
@@ -19,7 +17,5 @@ typedef struct
 
 /** sl_fit_truth: sets @truth of the first of @readings (element-type SlReading). */
 gboolean sl_fit_truth (const SlFitTruth *truth, GPtrArray *readings, GError **error);
-
-G_END_DECLS
 
 #endif

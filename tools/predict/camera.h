@@ -7,8 +7,6 @@
 
 #include <gst/gst.h>
 
-G_BEGIN_DECLS
-
 /** sl_camera_new: (transfer floating): an slcamera; @connect_ms: its connect-timeout. */
 GstElement *sl_camera_new (const char *uri, guint connect_ms);
 /** sl_camera_error: (transfer full): @error of the camera at @uri, which the program names itself. */
@@ -17,7 +15,5 @@ GError *sl_camera_error (const GError *error, const char *uri);
 char *sl_camera_note (const GError *said, const char *uri);
 /** sl_camera_failed_attempt: (transfer full) (nullable): what went wrong, where @message tells of an attempt that failed. */
 GError *sl_camera_failed_attempt (GstMessage *message);
-
-G_END_DECLS
 
 #endif

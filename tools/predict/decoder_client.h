@@ -10,8 +10,6 @@
 #include "tools/predict/inputs.h"
 #include "tools/predict/spawner.h"
 
-G_BEGIN_DECLS
-
 /** SlRemoteNote: what the camera @name, whose frames go on, has to say. */
 typedef void (*SlRemoteNote) (const char *name, const char *text);
 
@@ -38,7 +36,5 @@ GstSample *sl_decoder_client_until (SlDecoderClient *frames, gint64 deadline, GE
 guint64 sl_decoder_client_duration (const SlDecoderClient *frames);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlDecoderClient, sl_decoder_client_free)
-
-G_END_DECLS
 
 #endif

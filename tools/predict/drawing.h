@@ -7,8 +7,6 @@
 
 #include <gst/gst.h>
 
-G_BEGIN_DECLS
-
 typedef struct _SlDrawer SlDrawer;
 
 /** sl_drawer_check: whether @path can be written, as far as its name tells. */
@@ -27,7 +25,5 @@ gboolean sl_drawer_write (SlDrawer *drawer, GstSample *frame, gboolean moving, G
 gboolean sl_drawer_finish (SlDrawer *drawer, GError **error);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlDrawer, sl_drawer_free)
-
-G_END_DECLS
 
 #endif

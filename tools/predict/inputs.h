@@ -9,8 +9,6 @@
 #include <glib.h>
 #include <sys/types.h>
 
-G_BEGIN_DECLS
-
 typedef enum
 {
   SL_INPUT_FILE,   /* a regular file: its bytes are there */
@@ -40,7 +38,5 @@ GPtrArray *sl_inputs_new (char **arguments, gboolean recursive);
 const SlInput *sl_inputs_find_file (GPtrArray *inputs, const char *path);
 /** sl_inputs_find_model: (nullable): the first of @arguments that is a model and no picture. */
 const char *sl_inputs_find_model (char **arguments);
-
-G_END_DECLS
 
 #endif

@@ -7,8 +7,6 @@
 
 #include <glib.h>
 
-G_BEGIN_DECLS
-
 /** SlShard: the @index-th, from 1 on, of @n shares; @n 0 or 1: everything. */
 typedef struct
 {
@@ -30,7 +28,5 @@ void sl_listing_free (SlListing *listing);
 const char *sl_listing_next (SlListing *listing, GError **error);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlListing, sl_listing_free)
-
-G_END_DECLS
 
 #endif

@@ -10,8 +10,6 @@
 #include "postprocess/predictions/prediction.h"
 #include "tools/options.h"
 
-G_BEGIN_DECLS
-
 /** Whether what codes say is read: where there is an slread, or without fail. */
 typedef enum
 {
@@ -52,7 +50,5 @@ const char *sl_frame_predictor_note (const SlFramePredictor *predictor);
 GstSample *sl_frame_predictor_result (SlFramePredictor *predictor);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlFramePredictor, sl_frame_predictor_free)
-
-G_END_DECLS
 
 #endif

@@ -8,8 +8,6 @@
 #include <gst/gst.h>
 #include <gst/video/video.h>
 
-G_BEGIN_DECLS
-
 typedef struct _SlOrient SlOrient;
 
 /** sl_orient_new: it makes its pipeline when the first frame has to be turned. */
@@ -19,7 +17,5 @@ void sl_orient_free (SlOrient *turner);
 GstSample *sl_orient_run (SlOrient *turner, GstSample *frame, GstVideoOrientationMethod method, GError **error);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlOrient, sl_orient_free)
-
-G_END_DECLS
 
 #endif

@@ -7,8 +7,6 @@
 
 #include "tools/predict/printing.h"
 
-G_BEGIN_DECLS
-
 typedef struct _SlOutput SlOutput;
 
 typedef enum
@@ -31,7 +29,5 @@ SlOutputState sl_output_look_up (SlOutput *output, const char *name, const char 
 gboolean sl_output_write (SlOutput *output, const char *name, const char *uri, const char *text, gsize bytes, GError **error);
 /** sl_output_resumed: sources that the file had when it was opened. */
 guint64 sl_output_resumed (const SlOutput *output);
-
-G_END_DECLS
 
 #endif

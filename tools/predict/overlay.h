@@ -7,11 +7,7 @@
 
 #include <gst/gst.h>
 
-G_BEGIN_DECLS
-
 /** sl_make_overlay: (transfer none) (nullable): an sloverlay added to @bin; NULL with @error set in a build without. */
 GstElement *sl_make_overlay (GstBin *bin, GError **error);
-
-G_END_DECLS
 
 #endif

@@ -10,8 +10,6 @@
 
 #include "postprocess/predictions/prediction.h"
 
-G_BEGIN_DECLS
-
 typedef enum
 {
   SL_REPORT_TABLE,
@@ -39,7 +37,5 @@ gboolean sl_report_frame (SlReport *report, const SlPredictionView *prediction, 
 /** sl_report_end: the source ended; @frames of it were printed. */
 void sl_report_end (SlReport *report, guint64 frames);
 void sl_report_clear (SlReport *report);
-
-G_END_DECLS
 
 #endif

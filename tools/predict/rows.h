@@ -9,8 +9,6 @@
 
 #include "postprocess/predictions/prediction.h"
 
-G_BEGIN_DECLS
-
 #define SL_ROWS_HEADING "path,index,rows,frame,time,width,height,label,label_id,score,x,y,w,h,symbology,code\n"
 
 /** SlRowPlace: the row's name has @name_bytes, with its quotes; it is the @index-th, from 0 on, of its frame's @rows. */
@@ -26,7 +24,5 @@ gboolean sl_rows_append (GString *out, const SlPredictionView *prediction, GErro
 void sl_rows_append_text (GString *out, const char *text);
 /** sl_rows_parse: FALSE: @line is no row. */
 gboolean sl_rows_parse (const char *line, SlRowPlace *place);
-
-G_END_DECLS
 
 #endif

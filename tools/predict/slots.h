@@ -7,8 +7,6 @@
 
 #include <gst/gst.h>
 
-G_BEGIN_DECLS
-
 /** More frames than this are never on their way at once. */
 #define SL_MAX_SLOTS 256
 
@@ -39,7 +37,5 @@ void sl_slot_reader_unref (SlSlotReader *reader);
 /** sl_slot_reader_read: (transfer full): the frame of @caps (nullable) in the slot @number. @file: (transfer full): its memory, -1 for what it was. NULL
  *  with @error set when no such frame can be in it. */
 GstBuffer *sl_slot_reader_read (SlSlotReader *reader, guint number, int file, GstCaps *caps, GError **error);
-
-G_END_DECLS
 
 #endif

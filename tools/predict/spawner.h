@@ -8,8 +8,6 @@
 #include <glib.h>
 #include <sys/types.h>
 
-G_BEGIN_DECLS
-
 typedef struct _SlSpawner SlSpawner;
 
 /** sl_spawner_new: to be called while the program has one thread and no library has been initialised: what is made later are copies of
@@ -24,7 +22,5 @@ gboolean sl_spawner_start (SlSpawner *spawner, int *socket, pid_t *process, GErr
 int sl_spawner_stop (SlSpawner *spawner, gboolean gone);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlSpawner, sl_spawner_free)
-
-G_END_DECLS
 
 #endif

@@ -7,8 +7,6 @@
 
 #include <gst/gst.h>
 
-G_BEGIN_DECLS
-
 typedef struct _SlVideoFile SlVideoFile;
 
 /** sl_video_file_new: a file that has its name @path once it is whole, PATH.part until then. */
@@ -21,7 +19,5 @@ void sl_video_file_next_source (SlVideoFile *video);
 gboolean sl_video_file_write (SlVideoFile *video, GstSample *frame, gboolean moving, GError **error);
 /** sl_video_file_finish: without a frame there is no file. */
 gboolean sl_video_file_finish (SlVideoFile *video, GError **error);
-
-G_END_DECLS
 
 #endif

@@ -7,8 +7,6 @@
 
 #include <glib.h>
 
-G_BEGIN_DECLS
-
 /** Longest text of a message in bytes; longer ones are cut. */
 #define SL_WIRE_MAX_TEXT 16384
 
@@ -46,7 +44,5 @@ gboolean sl_wire_send (int socket, const SlWire *message, const char *text, int 
 gboolean sl_wire_receive (int socket, SlWire *message, char *text, int *file);
 /** sl_wire_poll: waits at most @ms, -1 = for ever, until something can be received or the other end is gone. */
 gboolean sl_wire_poll (int socket, int ms);
-
-G_END_DECLS
 
 #endif

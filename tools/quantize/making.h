@@ -8,8 +8,6 @@
 
 #include "models/quantize/quantize.h"
 
-G_BEGIN_DECLS
-
 /** @limit, @how: of the texts, once checked. */
 typedef struct
 {
@@ -58,7 +56,5 @@ GBytes *sl_making_file (SlQuantizer *quantizer, const SlMakingOptions *making, S
 gboolean sl_making_check_agreement (const SlMakingOptions *making, const SlQuantizeReport *report, const char *output, GError **error);
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (SlMakingOptions, sl_making_options_clear)
-
-G_END_DECLS
 
 #endif

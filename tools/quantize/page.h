@@ -8,8 +8,6 @@
 #include "models/quantize/quantize.h"
 #include "tools/options.h"
 
-G_BEGIN_DECLS
-
 /** Pictures that a page shows. */
 #define SL_PAGE_PICTURES 6
 
@@ -28,7 +26,5 @@ typedef struct
 /** sl_page_write: to @path, whole or not at all; of pictures that cannot be drawn it says why. FALSE with @error set, and without when the
  *  program was interrupted. */
 gboolean sl_page_write (const SlPage *page, const char *path, GError **error);
-
-G_END_DECLS
 
 #endif

@@ -11,8 +11,6 @@
 #include "tools/predict/inputs.h"
 #include "tools/predict/spawner.h"
 
-G_BEGIN_DECLS
-
 typedef struct _SlPictures SlPictures;
 
 /** sl_pictures_new: after gst_init(); @command: for complaints; @spec: a size of 0 of its crop is up to the frame's edge; @spawner must outlive
@@ -32,7 +30,5 @@ const void *sl_pictures_load_frame (SlPictures *pictures, GstSample *frame, GErr
 void sl_pictures_map (const SlPictures *pictures, SlAffine *map, gint *width, gint *height);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlPictures, sl_pictures_free)
-
-G_END_DECLS
 
 #endif

@@ -12,8 +12,6 @@
 #include "tools/options.h"
 #include "tools/run/settings.h"
 
-G_BEGIN_DECLS
-
 /** sl_pipeline_is_description: whether @argument is named like a description and not like a model. */
 gboolean sl_pipeline_is_description (const char *argument);
 
@@ -30,7 +28,5 @@ gboolean sl_pipeline_is_description (const char *argument);
  */
 gboolean sl_pipeline_watch (const char *path, SlRunOptions *set, GstElement **camera, SlModelOptions *model, SlNormalizeSpec *spec,
                             GError **error);
-
-G_END_DECLS
 
 #endif

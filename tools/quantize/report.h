@@ -5,8 +5,6 @@
 
 #include "models/quantize/quantize.h"
 
-G_BEGIN_DECLS
-
 /** What was learned from: @pictures; of a camera, frames of @looked_at, of which @alike were left out, since others had shown the same. Elsewhere
  *  both are 0. */
 typedef struct
@@ -19,7 +17,5 @@ typedef struct
 void sl_quantize_print (const SlQuantizeReport *report, const SlLearned *learned, const char *output, guint threads);
 /** sl_quantize_print_json: the same, one object. */
 void sl_quantize_print_json (const SlQuantizeReport *report, const SlLearned *learned, const char *output, guint threads);
-
-G_END_DECLS
 
 #endif

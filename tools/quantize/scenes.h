@@ -9,8 +9,6 @@
 
 #include "preprocess/normalize.h"
 
-G_BEGIN_DECLS
-
 typedef struct _SlScenes SlScenes;
 
 /** sl_scenes_new: @spec: how the tensors are made, of float32. */
@@ -21,7 +19,5 @@ void sl_scenes_free (SlScenes *scenes);
 gboolean sl_scenes_add (SlScenes *scenes, const void *tensor);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlScenes, sl_scenes_free)
-
-G_END_DECLS
 
 #endif

@@ -7,8 +7,6 @@
 
 #include "tools/quantize/pictures.h"
 
-G_BEGIN_DECLS
-
 /** SlSource: a picture: @input to be read or, where that is NULL, @frame. */
 typedef struct
 {
@@ -30,7 +28,5 @@ void sl_sources_free (SlSources *sources);
 const void *sl_source_load (const SlSource *source, SlPictures *pictures);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlSources, sl_sources_free)
-
-G_END_DECLS
 
 #endif

@@ -7,8 +7,6 @@
 
 #include <gst/gst.h>
 
-G_BEGIN_DECLS
-
 /** sl_run_boxes_attach: once: has each slinfer of @pipeline, which has not started, record for @folder (nullable), unless it records already; and
  *  logs under @name (copied) what is written. */
 void sl_run_boxes_attach (GstElement *pipeline, const char *folder, const char *name);
@@ -17,7 +15,5 @@ void sl_run_boxes_attach (GstElement *pipeline, const char *folder, const char *
 void sl_run_boxes_finish (void);
 /** sl_run_boxes_dump: has each write what it has; @reason: a sentence. Returns how many do. @recording: (out) (optional): how many are to record */
 guint sl_run_boxes_dump (GstElement *pipeline, const char *reason, guint *recording);
-
-G_END_DECLS
 
 #endif

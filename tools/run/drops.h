@@ -7,8 +7,6 @@
 
 #include <gst/gst.h>
 
-G_BEGIN_DECLS
-
 typedef enum
 {
   SL_DROP_LATE,   /* an element that was too late skipped them, and told so by a QoS message */
@@ -30,7 +28,5 @@ void sl_drops_take_message (SlDrops *drops, GstMessage *message);
 void sl_drops_read (SlDrops *drops, guint64 counts[SL_N_DROPS]);
 /** sl_drop_name: "late", "queue" or "camera". */
 const char *sl_drop_name (SlDrop drop);
-
-G_END_DECLS
 
 #endif

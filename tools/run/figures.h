@@ -8,8 +8,6 @@
 #include "tools/run/process.h"
 #include "tools/run/worker.h"
 
-G_BEGIN_DECLS
-
 /**
  * SlFigures: of a worker's pipeline that runs; all 0 while none does.
  * @fps_in, @fps_out: frames a second since the figures before
@@ -35,7 +33,5 @@ typedef struct
 void sl_figures_read (SlWorker *worker, SlFiguresBefore *before, double seconds, SlFigures *figures);
 /** sl_stage_name: "preprocess", "inference", "decode" or "age". */
 const char *sl_stage_name (SlStage stage);
-
-G_END_DECLS
 
 #endif

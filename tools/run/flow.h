@@ -9,8 +9,6 @@
 #include "tools/run/drops.h"
 #include "tools/run/process.h"
 
-G_BEGIN_DECLS
-
 typedef enum
 {
   SL_STAGE_PREPROCESS, /* capture to tensor */
@@ -51,7 +49,5 @@ void sl_flow_counts (SlFlow *flow, SlFlowCounts *counts);
 gboolean sl_flow_latency (SlFlow *flow, SlStage stage, gint64 *p50, gint64 *p95);
 /** sl_flow_add_histogram: adds what @stage took all frames so far to @histogram. */
 void sl_flow_add_histogram (SlFlow *flow, SlStage stage, SlHistogram *histogram);
-
-G_END_DECLS
 
 #endif

@@ -7,8 +7,6 @@
 
 #include <gst/gst.h>
 
-G_BEGIN_DECLS
-
 typedef struct _SlJobs SlJobs;
 
 /** Called on the main thread when a change is done; @good: FALSE when the pipeline refused. */
@@ -21,7 +19,5 @@ void sl_jobs_push (SlJobs *jobs, GstElement *pipeline, GstState state);
 void sl_jobs_push_end (SlJobs *jobs, GstElement *pipeline);
 /** sl_jobs_free: joins the thread. Nothing is called afterwards. */
 void sl_jobs_free (SlJobs *jobs);
-
-G_END_DECLS
 
 #endif

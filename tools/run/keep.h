@@ -10,8 +10,6 @@
 
 #include <gst/gst.h>
 
-G_BEGIN_DECLS
-
 typedef struct _SlKeep SlKeep;
 
 SlKeep *sl_keep_new (void);
@@ -29,7 +27,5 @@ void sl_keep_apply (SlKeep *keep, GstElement *pipeline);
 void sl_keep_tick (SlKeep *keep, GstElement *pipeline);
 /** sl_keep_save: begins to write what has changed. */
 void sl_keep_save (SlKeep *keep);
-
-G_END_DECLS
 
 #endif

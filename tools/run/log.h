@@ -7,8 +7,6 @@
 
 #include <glib.h>
 
-G_BEGIN_DECLS
-
 typedef enum
 {
   SL_LOG_ERROR,
@@ -33,7 +31,5 @@ void sl_run_log_set_listener (void (*listener) (SlLogLevel, const char *pipeline
 const char *sl_run_log_level_name (SlLogLevel level);
 /** sl_run_log_set_before: called before each line, to take a table off the terminal; NULL for none. */
 void sl_run_log_set_before (void (*before) (gpointer), gpointer data);
-
-G_END_DECLS
 
 #endif

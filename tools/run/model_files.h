@@ -7,8 +7,6 @@
 
 #include <gst/gst.h>
 
-G_BEGIN_DECLS
-
 typedef struct _SlRunModels SlRunModels;
 
 /** sl_run_models_new: notes the files of each slinfer of @pipeline (transfer none), which must outlive it: model, key file, labels. */
@@ -18,7 +16,5 @@ void sl_run_models_free (SlRunModels *models);
  *  or which were not there; they are noted anew. Returns (transfer full) their paths with ", " between, "" for none. @missing: (out)
  *  (transfer full): likewise the paths of those that are there no more; their models go on. */
 char *sl_run_models_reload (SlRunModels *models, char **missing);
-
-G_END_DECLS
 
 #endif

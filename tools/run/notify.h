@@ -7,8 +7,6 @@
 
 #include <gio/gio.h>
 
-G_BEGIN_DECLS
-
 /** sl_notify: sends @state, such as "READY=1\nSTATUS=2 running"; nothing, and TRUE, without $NOTIFY_SOCKET. FALSE with @error set when
  *  the socket cannot be reached; G_IO_ERROR_WOULD_BLOCK where the manager has not read what it was told before. Never blocks. */
 gboolean sl_notify (const char *state, GError **error);
@@ -27,7 +25,5 @@ void sl_manager_clear (SlManager *manager);
 
 /** sl_notify_watchdog_interval: microseconds between two WATCHDOG=1, half of $WATCHDOG_USEC; 0 without a watchdog. */
 guint64 sl_notify_watchdog_interval (void);
-
-G_END_DECLS
 
 #endif

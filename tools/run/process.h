@@ -7,8 +7,6 @@
 
 #include <glib.h>
 
-G_BEGIN_DECLS
-
 /**
  * SlProcessFigures: of this process.
  * @cpu: seconds of processor time so far
@@ -35,7 +33,5 @@ typedef struct
 
 /** sl_histogram_add: one more that took @time microseconds. */
 void sl_histogram_add (SlHistogram *histogram, gint64 time);
-
-G_END_DECLS
 
 #endif

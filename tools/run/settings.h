@@ -7,8 +7,6 @@
 
 #include <glib.h>
 
-G_BEGIN_DECLS
-
 /** @parameters: (element-type utf8 utf8): what @set says, once checked; @used: names that a description took. */
 typedef struct
 {
@@ -37,7 +35,5 @@ void sl_run_options_clear (SlRunOptions *options);
 void sl_run_register_elements (void);
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (SlRunOptions, sl_run_options_clear)
-
-G_END_DECLS
 
 #endif

@@ -7,8 +7,6 @@
 
 #include "tools/run/worker.h"
 
-G_BEGIN_DECLS
-
 typedef struct _SlStats SlStats;
 
 /** sl_stats_new: @workers: of SlWorker; must live as long. */
@@ -18,7 +16,5 @@ void sl_stats_free (SlStats *stats);
 void sl_stats_tick (SlStats *stats);
 /** sl_stats_summary: shows what the run came to: frames in all, restarts, processor time, most memory. */
 void sl_stats_summary (SlStats *stats);
-
-G_END_DECLS
 
 #endif

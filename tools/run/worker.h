@@ -9,8 +9,6 @@
 #include "pipelines/description/description.h"
 #include "tools/run/flow.h"
 
-G_BEGIN_DECLS
-
 typedef enum
 {
   SL_WORKER_STARTING, /* until its first frame */
@@ -97,7 +95,5 @@ void sl_worker_totals (const SlWorker *worker, SlWorkerTotals *totals);
 /** sl_worker_flow: (transfer none) (nullable): of the pipeline that is running. */
 SlFlow *sl_worker_flow (SlWorker *worker);
 const char *sl_worker_state_name (SlWorkerState state);
-
-G_END_DECLS
 
 #endif

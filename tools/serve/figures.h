@@ -7,8 +7,6 @@
 
 #include "tools/run/process.h"
 
-G_BEGIN_DECLS
-
 /** What takes time of a request: from its arrival until it is computed, that, and both with the answer's way out of the worker. */
 typedef enum
 {
@@ -52,7 +50,5 @@ guint sl_serve_figures_clients (SlServeFigures *figures, gint64 now);
 gint64 sl_serve_figures_age (const SlServeFigures *figures, guint percent);
 /** sl_serve_stage_name: "wait", "compute" or "age". */
 const char *sl_serve_stage_name (SlServeStage stage);
-
-G_END_DECLS
 
 #endif

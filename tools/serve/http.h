@@ -9,8 +9,6 @@
 #include "tools/run/http/listen.h"
 #include "tools/serve/report.h"
 
-G_BEGIN_DECLS
-
 typedef struct _SlServeHttp SlServeHttp;
 
 /** sl_serve_http_new: listens where @options say, and takes up the lines of the log; answers once it has a report. NULL with @error set. */
@@ -18,7 +16,5 @@ SlServeHttp *sl_serve_http_new (const SlHttpOptions *options, GError **error);
 void sl_serve_http_free (SlServeHttp *http);
 /** sl_serve_http_report: @report (transfer none): what is told from now on. The first one starts the server's thread, and its address is logged. */
 void sl_serve_http_report (SlServeHttp *http, SlServeReport *report);
-
-G_END_DECLS
 
 #endif

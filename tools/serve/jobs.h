@@ -7,13 +7,9 @@
 
 #include "tools/serve/serving.h"
 
-G_BEGIN_DECLS
-
 /** sl_serve_jobs_start: of @worker, whose models, queue and n_jobs are set. NULL with @error set. */
 SlServeJobs *sl_serve_jobs_start (SlServeWorker *worker, const SlServeSettings *settings, GError **error);
 /** sl_serve_jobs_join: once the worker is stopping. */
 void sl_serve_jobs_join (SlServeJobs *jobs);
-
-G_END_DECLS
 
 #endif

@@ -8,8 +8,6 @@
 #include "tools/run/process.h"
 #include "tools/serve/worker.h"
 
-G_BEGIN_DECLS
-
 /** SlServeModel: of a model. @rate: answers a second; @p50, @p95: microseconds of the last answers' ages, -1 before the first; @figures: its clients are
  *  none, @clients counts them */
 typedef struct
@@ -57,7 +55,5 @@ void sl_serve_text_status (GString *out, const SlServeReport *report);
 void sl_serve_text_metrics (GString *out, const SlServeReport *report);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlServeReport, sl_serve_report_unref)
-
-G_END_DECLS
 
 #endif

@@ -11,8 +11,6 @@
 #include "pipelines/remote/message.h"
 #include "tools/serve/figures.h"
 
-G_BEGIN_DECLS
-
 /** SlServedModel: immutable but for what is behind "worker's lock"; @announcement: broker's thread */
 typedef struct
 {
@@ -52,7 +50,5 @@ void sl_served_model_announce_less (SlServedModel *served, guint encodings);
 /** sl_work_new: (transfer full): NULL with @error set for a message that is no request, or asks for its answer where none belongs. */
 SlWork *sl_work_new (SlServedModel *served, const SlBrokerMessage *message, GError **error);
 void sl_work_free (SlWork *work);
-
-G_END_DECLS
 
 #endif

@@ -8,8 +8,6 @@
 
 #include "tools/serve/served_model.h"
 
-G_BEGIN_DECLS
-
 typedef struct _SlServeWorker SlServeWorker;
 typedef struct _SlServeJobs SlServeJobs;
 
@@ -74,7 +72,5 @@ void sl_serve_settle_shares (SlServeWorker *worker);
 /** sl_serve_answer: sends @data as sl_broker_send(). @until: when it is of no use any more */
 gint sl_serve_answer (SlServeWorker *worker, const char *response, const void *correlation, guint16 correlation_size, const void *data,
                       gsize size, gint64 until);
-
-G_END_DECLS
 
 #endif

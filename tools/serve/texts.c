@@ -5,39 +5,11 @@
 #include "tools/run/http/exposition.h"
 #include "tools/serve/report.h"
 
-static void
-append_key (GString *out, const char *key)
-{
-  const char last = out->str[out->len - 1];
-  g_string_append_printf (out, "%s\"%s\":", last == '{' || last == '[' ? "" : ",", key);
-}
-
-static void
-append_text (GString *out, const char *key, const char *text)
-{
-  append_key (out, key);
-  sl_json_append_string (out, text);
-}
-
-static void
-append_count (GString *out, const char *key, guint64 count)
-{
-  append_key (out, key);
-  g_string_append_printf (out, "%" G_GUINT64_FORMAT, count);
-}
-
-static void
-append_number (GString *out, const char *key, gdouble number)
-{
-  append_key (out, key);
-  sl_json_append_double (out, number, 6);
-}
-
 /* Milliseconds; -1, unknown, is null. */
 static void
 append_age (GString *out, const char *key, gint64 us)
 {
-  append_key (out, key);
+  sl_json_append_key (out, key);
   if (us < 0)
     g_string_append (out, "null");
   else
@@ -70,18 +42,18 @@ static void
 append_model (GString *out, const SlServeModel *model)
 {
   g_string_append_c (out, '{');
-  append_text (out, "name", model->name);
-  append_text (out, "file", model->file);
-  append_text (out, "hash", model->hash);
-  append_number (out, "rate", model->rate);
-  append_count (out, "clients", model->clients);
-  append_count (out, "waiting", model->figures.waiting);
-  append_count (out, "answered", model->figures.answered);
-  append_count (out, "refused", model->figures.refused);
-  append_count (out, "stale", model->figures.stale);
-  append_count (out, "batch", model->batch);
-  append_count (out, "batches", model->figures.batches);
-  append_count (out, "batched", model->figures.batched);
+  sl_json_append_text (out, "name", model->name);
+  sl_json_append_text (out, "file", model->file);
+  sl_json_append_text (out, "hash", model->hash);
+  sl_json_append_number (out, "rate", model->rate, 6);
+  sl_json_append_count (out, "clients", model->clients);
+  sl_json_append_count (out, "waiting", model->figures.waiting);
+  sl_json_append_count (out, "answered", model->figures.answered);
+  sl_json_append_count (out, "refused", model->figures.refused);
+  sl_json_append_count (out, "stale", model->figures.stale);
+  sl_json_append_count (out, "batch", model->batch);
+  sl_json_append_count (out, "batches", model->figures.batches);
+  sl_json_append_count (out, "batched", model->figures.batched);
   append_age (out, "age_p50_ms", model->p50);
   append_age (out, "age_p95_ms", model->p95);
   g_string_append_c (out, '}');
@@ -90,20 +62,20 @@ append_model (GString *out, const SlServeModel *model)
 void
 sl_serve_text_status (GString *out, const SlServeReport *report)
 {
-  append_text (out, "version", SL_VERSION);
-  append_text (out, "worker", report->name);
-  append_text (out, "broker", report->broker);
-  append_text (out, "state", sl_serve_state_name (report->state));
-  append_count (out, "uptime_seconds", (guint64) MAX (g_get_real_time () / G_USEC_PER_SEC - report->started, 0));
-  append_number (out, "cpu_percent", report->cpu_percent);
-  append_count (out, "rss_bytes", report->process.rss);
-  append_count (out, "threads", report->process.threads);
-  append_count (out, "waiting", report->waiting);
-  append_count (out, "jobs", report->jobs);
-  append_number (out, "busy", report->busy);
-  append_key (out, "health");
+  sl_json_append_text (out, "version", SL_VERSION);
+  sl_json_append_text (out, "worker", report->name);
+  sl_json_append_text (out, "broker", report->broker);
+  sl_json_append_text (out, "state", sl_serve_state_name (report->state));
+  sl_json_append_count (out, "uptime_seconds", (guint64) MAX (g_get_real_time () / G_USEC_PER_SEC - report->started, 0));
+  sl_json_append_number (out, "cpu_percent", report->cpu_percent, 6);
+  sl_json_append_count (out, "rss_bytes", report->process.rss);
+  sl_json_append_count (out, "threads", report->process.threads);
+  sl_json_append_count (out, "waiting", report->waiting);
+  sl_json_append_count (out, "jobs", report->jobs);
+  sl_json_append_number (out, "busy", report->busy, 6);
+  sl_json_append_key (out, "health");
   append_health (out, report);
-  append_key (out, "models");
+  sl_json_append_key (out, "models");
   g_string_append_c (out, '[');
   for (guint i = 0; i < report->models->len; i++) {
     if (i > 0)

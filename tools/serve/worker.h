@@ -7,8 +7,6 @@
 
 #include "tools/serve/serving.h"
 
-G_BEGIN_DECLS
-
 /** SL_SERVE_EXAMPLE: a location, for messages. */
 #define SL_SERVE_EXAMPLE "mqtt://localhost/models"
 
@@ -20,7 +18,5 @@ const char *sl_serve_worker_failed (SlServeWorker *worker);
 /** sl_serve_worker_drain: takes no more work, and waits until what was taken is answered; for at most @timeout_us. */
 gboolean sl_serve_worker_drain (SlServeWorker *worker, gint64 timeout_us);
 void sl_serve_worker_free (SlServeWorker *worker);
-
-G_END_DECLS
 
 #endif

@@ -7,8 +7,6 @@
 #include "core/backends/backend.h"
 #include "core/backends/float/isa.h"
 
-G_BEGIN_DECLS
-
 typedef struct _SlFloatLayer SlFloatLayer;
 
 /** sl_float_supports: whether the float kernels compute @node. */
@@ -33,7 +31,5 @@ typedef struct _SlFloatRecurrent SlFloatRecurrent;
 /** sl_float_recurrent_new: (transfer none): in @host's arena. */
 SlFloatRecurrent *sl_float_recurrent_new (const SlFloatIsa *isa, SlHost *host, const SlNode *node);
 void sl_float_recurrent_run (SlFloatRecurrent *recurrent, const void *const *inputs, void *const *outputs);
-
-G_END_DECLS
 
 #endif

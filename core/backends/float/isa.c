@@ -5,18 +5,13 @@
 #include "core/base/cpu.h"
 
 /* The best last. The base set is what every processor of the architecture has: SSE2 on x86-64, NEON on 64-bit Arm. */
-static const struct
-{
-  const SlFloatIsa *isa;
-  SlCpuLevel level;
-  guint needs;
-} rows[] = {
+static const SlCpuRow rows[] = {
   { &sl_float_isa_base, SL_CPU_LEVEL_C, 0 },
 #ifdef SL_FLOAT_FMA
-  { &sl_float_isa_fma, SL_CPU_LEVEL_AVX2, SL_CPU_AVX2 | SL_CPU_FMA },
+  { &sl_float_isa_fma, SL_CPU_LEVEL_AVX2, SL_CPU_FMA },
 #endif
 #ifdef SL_FLOAT_AVX512
-  { &sl_float_isa_avx512, SL_CPU_LEVEL_AVX512, SL_CPU_AVX2 | SL_CPU_FMA | SL_CPU_AVX512 },
+  { &sl_float_isa_avx512, SL_CPU_LEVEL_AVX512, SL_CPU_FMA },
 #endif
 };
 
@@ -38,8 +33,8 @@ sl_float_isas (const SlFloatIsa *isas[SL_FLOAT_MAX_ISAS])
 {
   guint n = 0;
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
-    if (sl_cpu_has (rows[i].needs))
-      isas[n++] = rows[i].isa;
+    if (sl_cpu_runs (&rows[i]))
+      isas[n++] = rows[i].kernels;
   return n;
 }
 
@@ -52,11 +47,7 @@ sl_float_isa_force (const SlFloatIsa *isa)
 const SlFloatIsa *
 sl_float_isa (void)
 {
-  const SlFloatIsa *best = forced;
-  for (guint i = 0; i < G_N_ELEMENTS (rows) && forced == NULL; i++)
-    if (sl_cpu_may_use (rows[i].level, rows[i].needs))
-      best = rows[i].isa;
-  return best;
+  return forced != NULL ? forced : sl_cpu_best (rows, G_N_ELEMENTS (rows));
 }
 
 SlFloatPairsFunc
@@ -89,8 +80,8 @@ const SlFloatIsa *
 sl_float_isa_lesser (const SlFloatIsa *isa)
 {
   const SlFloatIsa *lesser = NULL;
-  for (guint i = 0; rows[i].isa != isa; i++)
-    if (rows[i].isa->faster && sl_cpu_has (rows[i].needs))
-      lesser = rows[i].isa;
+  for (guint i = 0; rows[i].kernels != isa; i++)
+    if (((const SlFloatIsa *) rows[i].kernels)->faster && sl_cpu_runs (&rows[i]))
+      lesser = rows[i].kernels;
   return lesser;
 }

@@ -8,8 +8,6 @@
 
 #include "core/graph/op.h"
 
-G_BEGIN_DECLS
-
 /** Most rows of a tile of any instruction set. */
 #define SL_FLOAT_MAX_ROWS 8
 /** Most output pixels that a depthwise loop takes at a time. */
@@ -188,7 +186,5 @@ SlFloatPairsFunc sl_float_halves (const SlFloatIsa *isa);
 void sl_float_pairs_forbid (gboolean forbidden);
 /** sl_float_isas: every instruction set this build and this machine have, the base set first, the best last. */
 guint sl_float_isas (const SlFloatIsa *isas[SL_FLOAT_MAX_ISAS]);
-
-G_END_DECLS
 
 #endif

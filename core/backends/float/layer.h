@@ -6,8 +6,6 @@
 #include "core/backends/float/float_layers.h"
 #include "core/backends/window.h"
 
-G_BEGIN_DECLS
-
 /** Most runs of activations of a row, and most pixels under a strip of a depthwise window. */
 #define SL_FLOAT_MAX_RUNS 256
 #define SL_FLOAT_MAX_COLUMNS 2048
@@ -196,7 +194,5 @@ gfloat sl_float_step (const gfloat *values, gsize n);
 void sl_float_pack (SlFloatLayer *layer, const SlGraph *graph, const SlNode *node, SlArena *arena);
 /** sl_float_pack_part: the same of a part of a transposed convolution. */
 void sl_float_pack_part (SlFloatLayer *part, const SlGraph *graph, const SlNode *node, SlArena *arena);
-
-G_END_DECLS
 
 #endif

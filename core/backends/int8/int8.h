@@ -10,8 +10,6 @@
 #include "core/backends/int8/isa.h"
 #include "core/backends/backend.h"
 
-G_BEGIN_DECLS
-
 typedef struct _SlInt8Layer SlInt8Layer;
 
 /** sl_int8_supports: whether these kernels compute @node exactly; its sums must fit their arithmetic whatever the input. */
@@ -23,7 +21,5 @@ gboolean sl_int8_faster (const SlInt8Isa *isa, const SlGraph *graph, const SlNod
 SlInt8Layer *sl_int8_layer_new (const SlInt8Isa *isa, SlHost *host, const SlNode *node);
 /** sl_int8_layer_run: @inputs and @output as for sl_session_run(). @pool (nullable): at most the threads it was packed for. */
 void sl_int8_layer_run (const SlInt8Layer *layer, SlPool *pool, const void *const *inputs, void *output);
-
-G_END_DECLS
 
 #endif

@@ -4,39 +4,32 @@
 
 #include "core/base/cpu.h"
 
-#define AVX512 (SL_CPU_AVX2 | SL_CPU_AVX512)
-
 /* The best last. 256-bit VNNI has two encodings and one name: a processor with AVX-512 takes that of AVX-512, which has more registers. */
-static const struct
-{
-  const SlInt8Isa *isa;
-  SlCpuLevel level;
-  guint needs;
-} rows[] = {
+static const SlCpuRow rows[] = {
   { &sl_int8_isa_c, SL_CPU_LEVEL_C, 0 },
 #ifdef SL_INT8_SSE41
-  { &sl_int8_isa_sse41, SL_CPU_LEVEL_SSE41, SL_CPU_SSE41 },
+  { &sl_int8_isa_sse41, SL_CPU_LEVEL_SSE41, 0 },
 #endif
 #ifdef SL_INT8_AVX2
-  { &sl_int8_isa_avx2, SL_CPU_LEVEL_AVX2, SL_CPU_AVX2 },
+  { &sl_int8_isa_avx2, SL_CPU_LEVEL_AVX2, 0 },
 #endif
 #ifdef SL_INT8_AVXVNNI
-  { &sl_int8_isa_avxvnni, SL_CPU_LEVEL_AVXVNNI, SL_CPU_AVX2 | SL_CPU_AVXVNNI },
+  { &sl_int8_isa_avxvnni, SL_CPU_LEVEL_AVXVNNI, SL_CPU_AVXVNNI },
 #endif
 #ifdef SL_INT8_VNNI256
-  { &sl_int8_isa_vnni256, SL_CPU_LEVEL_AVXVNNI, AVX512 },
+  { &sl_int8_isa_vnni256, SL_CPU_LEVEL_AVXVNNI, SL_CPU_AVX512 },
 #endif
 #ifdef SL_INT8_AVX512
-  { &sl_int8_isa_avx512, SL_CPU_LEVEL_AVX512, AVX512 },
+  { &sl_int8_isa_avx512, SL_CPU_LEVEL_AVX512, 0 },
 #endif
 #ifdef SL_INT8_NEON
-  { &sl_int8_isa_neon, SL_CPU_LEVEL_NEON, SL_CPU_NEON },
+  { &sl_int8_isa_neon, SL_CPU_LEVEL_NEON, 0 },
 #endif
 #ifdef SL_INT8_DOTPROD
-  { &sl_int8_isa_dotprod, SL_CPU_LEVEL_DOTPROD, SL_CPU_NEON | SL_CPU_DOTPROD },
+  { &sl_int8_isa_dotprod, SL_CPU_LEVEL_DOTPROD, 0 },
 #endif
 #ifdef SL_INT8_I8MM
-  { &sl_int8_isa_i8mm, SL_CPU_LEVEL_I8MM, SL_CPU_NEON | SL_CPU_DOTPROD | SL_CPU_I8MM },
+  { &sl_int8_isa_i8mm, SL_CPU_LEVEL_I8MM, 0 },
 #endif
 };
 
@@ -47,8 +40,8 @@ sl_int8_isas (const SlInt8Isa *isas[SL_INT8_MAX_ISAS])
 {
   guint n = 0;
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
-    if (sl_cpu_has (rows[i].needs))
-      isas[n++] = rows[i].isa;
+    if (sl_cpu_runs (&rows[i]))
+      isas[n++] = rows[i].kernels;
   return n;
 }
 
@@ -61,9 +54,5 @@ sl_int8_isa_force (const SlInt8Isa *isa)
 const SlInt8Isa *
 sl_int8_isa (void)
 {
-  const SlInt8Isa *best = forced;
-  for (guint i = 0; i < G_N_ELEMENTS (rows) && forced == NULL; i++)
-    if (sl_cpu_may_use (rows[i].level, rows[i].needs))
-      best = rows[i].isa;
-  return best;
+  return forced != NULL ? forced : sl_cpu_best (rows, G_N_ELEMENTS (rows));
 }

@@ -16,8 +16,6 @@
 
 #include "core/base/unroll.h"
 
-G_BEGIN_DECLS
-
 /** Most activations that one step multiplies in each lane. */
 #define SL_INT8_MAX_UNIT 16
 /** Taps of a depthwise filter are grouped by four. */
@@ -187,7 +185,5 @@ const SlInt8Isa *sl_int8_isa (void);
 void sl_int8_isa_force (const SlInt8Isa *isa);
 /** sl_int8_isas: every instruction set this build and this machine have, C first, the best last. */
 guint sl_int8_isas (const SlInt8Isa *isas[SL_INT8_MAX_ISAS]);
-
-G_END_DECLS
 
 #endif

@@ -6,8 +6,6 @@
 #include "core/backends/int8/int8.h"
 #include "core/backends/window.h"
 
-G_BEGIN_DECLS
-
 /** Most taps of a depthwise filter. */
 #define SL_INT8_MAX_TAPS 256
 
@@ -100,7 +98,5 @@ void sl_int8_pack (SlInt8Layer *layer, const SlGraph *graph, const SlNode *node,
 /** sl_int8_density: the share of fours of a channel's weights, the first at a multiple of four, that are not all zero; 1 where a weight less
  *  its zero point has nine bits. */
 gdouble sl_int8_density (const SlGraph *graph, const SlNode *node);
-
-G_END_DECLS
 
 #endif

@@ -8,8 +8,6 @@
 
 #include "core/backends/backend.h"
 
-G_BEGIN_DECLS
-
 typedef struct _SlXnnRuntime SlXnnRuntime;
 typedef struct pthreadpool *SlXnnThreads;
 struct xnn_subgraph;
@@ -40,7 +38,5 @@ SlXnnThreads sl_xnn_threads_new (guint threads, GError **error);
 void sl_xnn_threads_free (SlXnnThreads threads);
 /** sl_xnn_threads_rest: between parallel loops the threads spin, to be quick; this makes them sleep until the next one. (nullable) @threads */
 void sl_xnn_threads_rest (SlXnnThreads threads);
-
-G_END_DECLS
 
 #endif

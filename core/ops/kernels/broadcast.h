@@ -7,8 +7,6 @@
 
 #include "core/ops/ops.h"
 
-G_BEGIN_DECLS
-
 #define SL_BROADCAST_INPUTS 3
 
 /**
@@ -33,7 +31,5 @@ typedef struct
 void sl_broadcast_init (SlBroadcast *broadcast, const SlGraph *graph, const SlNode *node, guint n_inputs, SlRow row, const void *context);
 /** sl_broadcast_run: carries it out on the call's operands. */
 void sl_broadcast_run (const SlBroadcast *broadcast, const SlKernelCall *call);
-
-G_END_DECLS
 
 #endif

@@ -9,8 +9,6 @@
 
 #include <glib.h>
 
-G_BEGIN_DECLS
-
 /** A real number: @mantissa * 2^(@exponent - 31), @mantissa of 31 bits beside its sign, or 0 for less than 2^-32. */
 typedef struct
 {
@@ -40,7 +38,5 @@ sl_fixed8_multiply (gint32 x, gint32 multiplier)
 {
   return (x * multiplier + 128) >> 8;
 }
-
-G_END_DECLS
 
 #endif

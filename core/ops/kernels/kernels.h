@@ -11,8 +11,6 @@
 
 #include "core/ops/ops.h"
 
-G_BEGIN_DECLS
-
 /** Lowest and highest quantised (or real) output that an activation allows. */
 typedef struct
 {
@@ -147,7 +145,5 @@ void *sl_kernel_softmax_prepare (const SlGraph *graph, const SlNode *node, SlAre
 void sl_kernel_softmax (const SlKernelCall *call);
 void *sl_kernel_detection_prepare (const SlGraph *graph, const SlNode *node, SlArena *arena);
 void sl_kernel_detection (const SlKernelCall *call);
-
-G_END_DECLS
 
 #endif

@@ -10,8 +10,6 @@
 
 #include "core/ops/ops.h"
 
-G_BEGIN_DECLS
-
 /** Most dimensions of a box: splitting each dimension of a tensor in two still fits. */
 #define SL_MOVE_RANK (2 * SL_MAX_RANK)
 
@@ -67,7 +65,5 @@ sl_copy_row (void *to, const void *from, gsize n)
 
 /** sl_kernel_moves: the kernel; the call's state is a SlMoves. */
 void sl_kernel_moves (const SlKernelCall *call);
-
-G_END_DECLS
 
 #endif

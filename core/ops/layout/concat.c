@@ -57,12 +57,7 @@ infer (SlGraph *graph, SlNode *node, GError **error)
 }
 
 const SlOp sl_op_concatenation = {
-  .type = SL_OP_CONCATENATION,
-  .name = "CONCATENATION",
-  .min_inputs = 1,
-  .max_inputs = SL_MAX_OPERANDS,
-  .required = 1,
-  .n_outputs = 1,
+  SL_OP_ROW (CONCATENATION, 1, SL_MAX_OPERANDS, 1),
   .check = check,
   .infer = infer,
   .prepare = sl_kernel_concatenation_prepare,

@@ -248,36 +248,21 @@ nd_run (const SlKernelCall *call)
 }
 
 const SlOp sl_op_gather_elements = {
-  .type = SL_OP_GATHER_ELEMENTS,
-  .name = "GATHER_ELEMENTS",
-  .min_inputs = 2,
-  .max_inputs = 2,
-  .required = 2,
-  .n_outputs = 1,
+  SL_OP_ROW (GATHER_ELEMENTS, 2, 2, 1),
   .check = elements_check,
   .infer = gather_infer,
   .run = gather_run,
 };
 
 const SlOp sl_op_scatter_elements = {
-  .type = SL_OP_SCATTER_ELEMENTS,
-  .name = "SCATTER_ELEMENTS",
-  .min_inputs = 3,
-  .max_inputs = 3,
-  .required = 3,
-  .n_outputs = 1,
+  SL_OP_ROW (SCATTER_ELEMENTS, 3, 3, 1),
   .check = elements_check,
   .infer = sl_node_same_shape_infer,
   .run = scatter_run,
 };
 
 const SlOp sl_op_scatter_nd = {
-  .type = SL_OP_SCATTER_ND,
-  .name = "SCATTER_ND",
-  .min_inputs = 3,
-  .max_inputs = 3,
-  .required = 3,
-  .n_outputs = 1,
+  SL_OP_ROW (SCATTER_ND, 3, 3, 1),
   .check = nd_check,
   .infer = sl_node_same_shape_infer,
   .run = nd_run,

@@ -104,24 +104,14 @@ gather_nd_infer (SlGraph *graph, SlNode *node, GError **error)
 }
 
 const SlOp sl_op_gather = {
-  .type = SL_OP_GATHER,
-  .name = "GATHER",
-  .min_inputs = 2,
-  .max_inputs = 2,
-  .required = 2,
-  .n_outputs = 1,
+  SL_OP_ROW (GATHER, 2, 2, 1),
   .check = check,
   .infer = gather_infer,
   .run = sl_kernel_gather,
 };
 
 const SlOp sl_op_gather_nd = {
-  .type = SL_OP_GATHER_ND,
-  .name = "GATHER_ND",
-  .min_inputs = 2,
-  .max_inputs = 2,
-  .required = 2,
-  .n_outputs = 1,
+  SL_OP_ROW (GATHER_ND, 2, 2, 1),
   .check = check,
   .infer = gather_nd_infer,
   .run = sl_kernel_gather_nd,

@@ -147,40 +147,13 @@ mirror_prepare (const SlGraph *graph, const SlNode *node, SlArena *arena)
 }
 
 const SlOp sl_op_pad = {
-  .type = SL_OP_PAD,
-  .name = "PAD",
-  .min_inputs = 2,
-  .max_inputs = 2,
-  .required = 2,
-  .n_outputs = 1,
-  .check = check,
-  .infer = infer,
-  .prepare = prepare,
-  .run = sl_kernel_moves,
+  SL_OP_ROW (PAD, 2, 2, 1), .check = check, .infer = infer, .prepare = prepare, .run = sl_kernel_moves,
 };
 
 const SlOp sl_op_padv2 = {
-  .type = SL_OP_PADV2,
-  .name = "PADV2",
-  .min_inputs = 3,
-  .max_inputs = 3,
-  .required = 3,
-  .n_outputs = 1,
-  .check = check,
-  .infer = infer,
-  .prepare = prepare,
-  .run = sl_kernel_moves,
+  SL_OP_ROW (PADV2, 3, 3, 1), .check = check, .infer = infer, .prepare = prepare, .run = sl_kernel_moves,
 };
 
 const SlOp sl_op_mirror_pad = {
-  .type = SL_OP_MIRROR_PAD,
-  .name = "MIRROR_PAD",
-  .min_inputs = 2,
-  .max_inputs = 2,
-  .required = 2,
-  .n_outputs = 1,
-  .check = check,
-  .infer = mirror_infer,
-  .prepare = mirror_prepare,
-  .run = sl_kernel_moves,
+  SL_OP_ROW (MIRROR_PAD, 2, 2, 1), .check = check, .infer = mirror_infer, .prepare = mirror_prepare, .run = sl_kernel_moves,
 };

@@ -89,36 +89,21 @@ expand_dims_infer (SlGraph *graph, SlNode *node, GError **error)
 }
 
 const SlOp sl_op_reshape = {
-  .type = SL_OP_RESHAPE,
-  .name = "RESHAPE",
-  .min_inputs = 1,
-  .max_inputs = 2,
-  .required = 1,
-  .n_outputs = 1,
+  SL_OP_ROW (RESHAPE, 1, 2, 1),
   .is_view = TRUE,
   .check = check,
   .infer = reshape_infer,
 };
 
 const SlOp sl_op_squeeze = {
-  .type = SL_OP_SQUEEZE,
-  .name = "SQUEEZE",
-  .min_inputs = 1,
-  .max_inputs = 1,
-  .required = 1,
-  .n_outputs = 1,
+  SL_OP_ROW (SQUEEZE, 1, 1, 1),
   .is_view = TRUE,
   .check = check,
   .infer = squeeze_infer,
 };
 
 const SlOp sl_op_expand_dims = {
-  .type = SL_OP_EXPAND_DIMS,
-  .name = "EXPAND_DIMS",
-  .min_inputs = 2,
-  .max_inputs = 2,
-  .required = 2,
-  .n_outputs = 1,
+  SL_OP_ROW (EXPAND_DIMS, 2, 2, 1),
   .is_view = TRUE,
   .check = check,
   .infer = expand_dims_infer,

@@ -141,64 +141,27 @@ range_run (const SlKernelCall *call)
 }
 
 const SlOp sl_op_shape = {
-  .type = SL_OP_SHAPE,
-  .name = "SHAPE",
-  .min_inputs = 1,
-  .max_inputs = 1,
-  .required = 1,
-  .n_outputs = 1,
-  .is_static = TRUE,
-  .check = index_check,
-  .infer = index_infer,
-  .run = shape_run,
+  SL_OP_ROW (SHAPE, 1, 1, 1), .is_static = TRUE, .check = index_check, .infer = index_infer, .run = shape_run,
 };
 
 const SlOp sl_op_rank = {
-  .type = SL_OP_RANK,
-  .name = "RANK",
-  .min_inputs = 1,
-  .max_inputs = 1,
-  .required = 1,
-  .n_outputs = 1,
-  .is_static = TRUE,
-  .check = index_check,
-  .infer = index_infer,
-  .run = rank_run,
+  SL_OP_ROW (RANK, 1, 1, 1), .is_static = TRUE, .check = index_check, .infer = index_infer, .run = rank_run,
 };
 
 const SlOp sl_op_fill = {
-  .type = SL_OP_FILL,
-  .name = "FILL",
-  .min_inputs = 2,
-  .max_inputs = 2,
-  .required = 2,
-  .n_outputs = 1,
+  SL_OP_ROW (FILL, 2, 2, 1),
   .check = fill_check,
   .infer = fill_infer,
   .run = fill_run,
 };
 
 const SlOp sl_op_range = {
-  .type = SL_OP_RANGE,
-  .name = "RANGE",
-  .min_inputs = 3,
-  .max_inputs = 3,
-  .required = 3,
-  .n_outputs = 1,
+  SL_OP_ROW (RANGE, 3, 3, 1),
   .check = range_check,
   .infer = range_infer,
   .run = range_run,
 };
 
 const SlOp sl_op_zeros_like = {
-  .type = SL_OP_ZEROS_LIKE,
-  .name = "ZEROS_LIKE",
-  .min_inputs = 1,
-  .max_inputs = 1,
-  .required = 1,
-  .n_outputs = 1,
-  .is_static = TRUE,
-  .check = zeros_check,
-  .infer = sl_node_same_shape_infer,
-  .run = zeros_run,
+  SL_OP_ROW (ZEROS_LIKE, 1, 1, 1), .is_static = TRUE, .check = zeros_check, .infer = sl_node_same_shape_infer, .run = zeros_run,
 };

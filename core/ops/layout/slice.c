@@ -224,27 +224,9 @@ prepare (const SlGraph *graph, const SlNode *node, SlArena *arena)
 }
 
 const SlOp sl_op_slice = {
-  .type = SL_OP_SLICE,
-  .name = "SLICE",
-  .min_inputs = 3,
-  .max_inputs = 3,
-  .required = 3,
-  .n_outputs = 1,
-  .check = slice_check,
-  .infer = infer,
-  .prepare = prepare,
-  .run = sl_kernel_moves,
+  SL_OP_ROW (SLICE, 3, 3, 1), .check = slice_check, .infer = infer, .prepare = prepare, .run = sl_kernel_moves,
 };
 
 const SlOp sl_op_strided_slice = {
-  .type = SL_OP_STRIDED_SLICE,
-  .name = "STRIDED_SLICE",
-  .min_inputs = 4,
-  .max_inputs = 4,
-  .required = 4,
-  .n_outputs = 1,
-  .check = strided_check,
-  .infer = infer,
-  .prepare = prepare,
-  .run = sl_kernel_moves,
+  SL_OP_ROW (STRIDED_SLICE, 4, 4, 1), .check = strided_check, .infer = infer, .prepare = prepare, .run = sl_kernel_moves,
 };

@@ -186,53 +186,17 @@ batch_prepare (const SlGraph *graph, const SlNode *node, SlArena *arena)
 }
 
 const SlOp sl_op_space_to_depth = {
-  .type = SL_OP_SPACE_TO_DEPTH,
-  .name = "SPACE_TO_DEPTH",
-  .min_inputs = 1,
-  .max_inputs = 1,
-  .required = 1,
-  .n_outputs = 1,
-  .check = depth_check,
-  .infer = depth_infer,
-  .prepare = depth_prepare,
-  .run = sl_kernel_moves,
+  SL_OP_ROW (SPACE_TO_DEPTH, 1, 1, 1), .check = depth_check, .infer = depth_infer, .prepare = depth_prepare, .run = sl_kernel_moves,
 };
 
 const SlOp sl_op_depth_to_space = {
-  .type = SL_OP_DEPTH_TO_SPACE,
-  .name = "DEPTH_TO_SPACE",
-  .min_inputs = 1,
-  .max_inputs = 1,
-  .required = 1,
-  .n_outputs = 1,
-  .check = depth_check,
-  .infer = depth_infer,
-  .prepare = depth_prepare,
-  .run = sl_kernel_moves,
+  SL_OP_ROW (DEPTH_TO_SPACE, 1, 1, 1), .check = depth_check, .infer = depth_infer, .prepare = depth_prepare, .run = sl_kernel_moves,
 };
 
 const SlOp sl_op_space_to_batch_nd = {
-  .type = SL_OP_SPACE_TO_BATCH_ND,
-  .name = "SPACE_TO_BATCH_ND",
-  .min_inputs = 3,
-  .max_inputs = 3,
-  .required = 3,
-  .n_outputs = 1,
-  .check = batch_check,
-  .infer = batch_infer,
-  .prepare = batch_prepare,
-  .run = sl_kernel_moves,
+  SL_OP_ROW (SPACE_TO_BATCH_ND, 3, 3, 1), .check = batch_check, .infer = batch_infer, .prepare = batch_prepare, .run = sl_kernel_moves,
 };
 
 const SlOp sl_op_batch_to_space_nd = {
-  .type = SL_OP_BATCH_TO_SPACE_ND,
-  .name = "BATCH_TO_SPACE_ND",
-  .min_inputs = 3,
-  .max_inputs = 3,
-  .required = 3,
-  .n_outputs = 1,
-  .check = batch_check,
-  .infer = batch_infer,
-  .prepare = batch_prepare,
-  .run = sl_kernel_moves,
+  SL_OP_ROW (BATCH_TO_SPACE_ND, 3, 3, 1), .check = batch_check, .infer = batch_infer, .prepare = batch_prepare, .run = sl_kernel_moves,
 };

@@ -177,56 +177,20 @@ pack_prepare (const SlGraph *graph, const SlNode *node, SlArena *arena)
 }
 
 const SlOp sl_op_split = {
-  .type = SL_OP_SPLIT,
-  .name = "SPLIT",
-  .min_inputs = 2,
-  .max_inputs = 2,
-  .required = 2,
-  .n_outputs = 1,
-  .max_outputs = SL_MAX_OUTPUTS,
-  .check = split_check,
-  .infer = split_infer,
-  .prepare = cut_prepare,
-  .run = sl_kernel_moves,
+  SL_OP_ROW (SPLIT, 2, 2, 1), .max_outputs = SL_MAX_OUTPUTS, .check = split_check,
+  .infer = split_infer,       .prepare = cut_prepare,        .run = sl_kernel_moves,
 };
 
 const SlOp sl_op_split_v = {
-  .type = SL_OP_SPLIT_V,
-  .name = "SPLIT_V",
-  .min_inputs = 3,
-  .max_inputs = 3,
-  .required = 3,
-  .n_outputs = 1,
-  .max_outputs = SL_MAX_OUTPUTS,
-  .check = split_check,
-  .infer = split_v_infer,
-  .prepare = cut_prepare,
-  .run = sl_kernel_moves,
+  SL_OP_ROW (SPLIT_V, 3, 3, 1), .max_outputs = SL_MAX_OUTPUTS, .check = split_check,
+  .infer = split_v_infer,       .prepare = cut_prepare,        .run = sl_kernel_moves,
 };
 
 const SlOp sl_op_unpack = {
-  .type = SL_OP_UNPACK,
-  .name = "UNPACK",
-  .min_inputs = 1,
-  .max_inputs = 1,
-  .required = 1,
-  .n_outputs = 1,
-  .max_outputs = SL_MAX_OUTPUTS,
-  .check = unpack_check,
-  .infer = unpack_infer,
-  .prepare = cut_prepare,
-  .run = sl_kernel_moves,
+  SL_OP_ROW (UNPACK, 1, 1, 1), .max_outputs = SL_MAX_OUTPUTS, .check = unpack_check,
+  .infer = unpack_infer,       .prepare = cut_prepare,        .run = sl_kernel_moves,
 };
 
 const SlOp sl_op_pack = {
-  .type = SL_OP_PACK,
-  .name = "PACK",
-  .min_inputs = 1,
-  .max_inputs = SL_MAX_OPERANDS,
-  .required = 1,
-  .n_outputs = 1,
-  .check = pack_check,
-  .infer = pack_infer,
-  .prepare = pack_prepare,
-  .run = sl_kernel_moves,
+  SL_OP_ROW (PACK, 1, SL_MAX_OPERANDS, 1), .check = pack_check, .infer = pack_infer, .prepare = pack_prepare, .run = sl_kernel_moves,
 };

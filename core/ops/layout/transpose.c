@@ -150,40 +150,14 @@ broadcast_prepare (const SlGraph *graph, const SlNode *node, SlArena *arena)
 }
 
 const SlOp sl_op_transpose = {
-  .type = SL_OP_TRANSPOSE,
-  .name = "TRANSPOSE",
-  .min_inputs = 2,
-  .max_inputs = 2,
-  .required = 2,
-  .n_outputs = 1,
-  .check = transpose_check,
-  .infer = transpose_infer,
-  .prepare = transpose_prepare,
-  .run = sl_kernel_moves,
+  SL_OP_ROW (TRANSPOSE, 2, 2, 1), .check = transpose_check, .infer = transpose_infer, .prepare = transpose_prepare, .run = sl_kernel_moves,
 };
 
 const SlOp sl_op_tile = {
-  .type = SL_OP_TILE,
-  .name = "TILE",
-  .min_inputs = 2,
-  .max_inputs = 2,
-  .required = 2,
-  .n_outputs = 1,
-  .check = tile_check,
-  .infer = tile_infer,
-  .prepare = tile_prepare,
-  .run = sl_kernel_moves,
+  SL_OP_ROW (TILE, 2, 2, 1), .check = tile_check, .infer = tile_infer, .prepare = tile_prepare, .run = sl_kernel_moves,
 };
 
 const SlOp sl_op_broadcast_to = {
-  .type = SL_OP_BROADCAST_TO,
-  .name = "BROADCAST_TO",
-  .min_inputs = 2,
-  .max_inputs = 2,
-  .required = 2,
-  .n_outputs = 1,
-  .check = broadcast_check,
-  .infer = broadcast_infer,
-  .prepare = broadcast_prepare,
-  .run = sl_kernel_moves,
+  SL_OP_ROW (BROADCAST_TO, 2, 2, 1), .check = broadcast_check, .infer = broadcast_infer,
+  .prepare = broadcast_prepare,      .run = sl_kernel_moves,
 };

@@ -8,13 +8,9 @@
 
 #include <gst/gst.h>
 
-G_BEGIN_DECLS
-
 /** sl_results_follow: from now on what is predicted of frames that leave @source moves with their pixels through the elements that are
  *  linked behind it: videocrop, aspectratiocrop, videobox, videoflip, glvideoflip and videoscale. Behind elements that bend the picture
  *  predictions are left out, with a warning. To be called again when others are linked; what is followed already is not followed twice. */
 void sl_results_follow (GstPad *source);
-
-G_END_DECLS
 
 #endif

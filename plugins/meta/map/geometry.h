@@ -10,8 +10,6 @@
 
 #include "core/base/affine.h"
 
-G_BEGIN_DECLS
-
 typedef enum
 {
   SL_GEOMETRY_NONE,  /* it leaves pixels where they are, or nothing is known of it */
@@ -24,7 +22,5 @@ SlGeometryKind sl_geometry_kind (GstElement *element);
  *  stream's tag says that frames are to be turned. */
 void sl_geometry_find (GstElement *element, const GstVideoInfo *from, const GstVideoInfo *to, GstVideoOrientationMethod tagged,
                        SlAffine *affine);
-
-G_END_DECLS
 
 #endif

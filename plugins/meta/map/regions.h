@@ -10,8 +10,6 @@
 
 #include "core/base/affine.h"
 
-G_BEGIN_DECLS
-
 /** sl_region_map: @box (x0, y0, x1, y1 in pixels of a frame) in whole pixels of the picture @to; @affine: points of @to -> points of the
  *  frame. What sticks out is cut off, at least a pixel is left; FALSE when all of it lies outside. */
 gboolean sl_region_map (const SlAffine *affine, const double box[4], const GstVideoInfo *to, SlRect *mapped);
@@ -23,7 +21,5 @@ void sl_buffer_add_mapped_region (GstBuffer *out, const GstVideoRegionOfInterest
                                   const GstVideoInfo *from, const GstVideoInfo *to);
 /** sl_meta_api_has_positions: whether metas of this API are about positions or memory of a frame, and so wrong on another. */
 gboolean sl_meta_api_has_positions (GType api);
-
-G_END_DECLS
 
 #endif

@@ -12,8 +12,6 @@
 
 #include "core/base/affine.h"
 
-G_BEGIN_DECLS
-
 /** sl_meta_api_is_relations: whether @api is that of GstAnalyticsRelationMeta. */
 gboolean sl_meta_api_is_relations (GType api);
 /** sl_buffer_add_mapped_relations: adds the mapped relation meta of @in to writable @out, whose format is @to. @affine: points of @to ->
@@ -24,7 +22,5 @@ void sl_buffer_add_mapped_relations (GstBuffer *out, GstBuffer *in, const SlAffi
 /** sl_buffer_remove_related: removes the object detections that belong to the @n regions @regions of writable @buffer, a frame of @width x
  *  @height. Also removes entries that relate only to them, and entries of kinds other than those above. */
 void sl_buffer_remove_related (GstBuffer *buffer, gint width, gint height, GstVideoRegionOfInterestMeta *const *regions, guint n);
-
-G_END_DECLS
 
 #endif

@@ -11,8 +11,6 @@
 #include "plugins/meta/regions/keypoints.h"
 #include "postprocess/predictions/alignment.h"
 
-G_BEGIN_DECLS
-
 /** A region: its place among the frame's region metas, from 0, and its pixels, inside the frame. */
 typedef struct
 {
@@ -40,7 +38,5 @@ gboolean sl_object_region_find (GstBuffer *frame, const GstVideoInfo *video, gui
 /** sl_buffer_has_objects: whether a detector has looked for objects in the frame @buffer of @width x @height. TRUE when the frame has
  *  objects, as regions or as related objects of any element, or the mark that a model found no object. */
 gboolean sl_buffer_has_objects (GstBuffer *buffer, gint width, gint height);
-
-G_END_DECLS
 
 #endif

@@ -13,13 +13,9 @@
 
 #include "postprocess/predictions/prediction.h"
 
-G_BEGIN_DECLS
-
 /** sl_region_set_code: attaches @code to @region, in place of one that is there. */
 void sl_region_set_code (GstVideoRegionOfInterestMeta *region, const SlCodeView *code);
 /** sl_region_read_code: FALSE where @region has no code, or one that makes no sense. @code points into the region's structure. */
 gboolean sl_region_read_code (GstVideoRegionOfInterestMeta *region, SlCodeView *code);
-
-G_END_DECLS
 
 #endif

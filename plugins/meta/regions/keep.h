@@ -8,12 +8,8 @@
 
 #include <gst/gst.h>
 
-G_BEGIN_DECLS
-
 /** sl_buffer_keep_regions: from now on the regions of @buffer, which is writable, keep their parameters in copies of it, whatever their format and
  *  size. To be called once more when regions were added. */
 void sl_buffer_keep_regions (GstBuffer *buffer);
-
-G_END_DECLS
 
 #endif

@@ -13,8 +13,6 @@
 
 #include "postprocess/predictions/prediction.h"
 
-G_BEGIN_DECLS
-
 /** A skeleton read from metas; strings are interned. */
 typedef struct
 {
@@ -29,7 +27,5 @@ void sl_region_add_points (GstVideoRegionOfInterestMeta *region, const SlObjectV
  *  appended; 0 without points or with invalid ones. @skeleton is set from the names in @region; it has 0 points where there are no
  *  names. */
 guint sl_region_read_points (GstVideoRegionOfInterestMeta *region, const SlObjectView *object, GArray *points, SlReadSkeleton *skeleton);
-
-G_END_DECLS
 
 #endif

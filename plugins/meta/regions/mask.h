@@ -13,14 +13,10 @@
 
 #include "postprocess/predictions/prediction.h"
 
-G_BEGIN_DECLS
-
 /** sl_region_add_mask: attaches the mask of @object, when it has one. */
 void sl_region_add_mask (GstVideoRegionOfInterestMeta *region, const SlObjectView *object);
 /** sl_region_read_mask: appends the cells of @region's mask to @cells and sets the size of @mask, not its cells, whose address
  *  may yet change; leaves both where there is none or it makes no sense. */
 void sl_region_read_mask (GstVideoRegionOfInterestMeta *region, GByteArray *cells, SlObjectMask *mask);
-
-G_END_DECLS
 
 #endif

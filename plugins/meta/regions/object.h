@@ -10,8 +10,6 @@
 
 #include "postprocess/predictions/prediction.h"
 
-G_BEGIN_DECLS
-
 /** sl_region_is_label: whether a region stands for a label of the whole frame of @width x @height, and not for an object. */
 gboolean sl_region_is_label (GstVideoRegionOfInterestMeta *region, gint width, gint height);
 
@@ -40,7 +38,5 @@ void sl_region_add_label (GstVideoRegionOfInterestMeta *region, const SlLabelled
 void sl_region_read_labels (const GstVideoRegionOfInterestMeta *region, GStringChunk *texts, GArray *labels);
 /** sl_region_read_frame_label: appends the label that @region stands for; sl_region_is_label() is TRUE of it. */
 void sl_region_read_frame_label (GstVideoRegionOfInterestMeta *region, GStringChunk *texts, GArray *labels);
-
-G_END_DECLS
 
 #endif

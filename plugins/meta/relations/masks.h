@@ -9,8 +9,6 @@
 
 #include "postprocess/predictions/prediction.h"
 
-G_BEGIN_DECLS
-
 /** sl_segmentation_read_object: appends to @cells the mask of @object, whose box is set, and sets the size of @mask, not its cells, whose
  *  address may yet change: pixels of entry @id of @relations that are not 0 are the object. FALSE, with both as they were, when the entry is no
  *  segmentation or makes no sense, or cells would be more than SL_MAX_OBJECT_CELLS. */
@@ -20,7 +18,5 @@ gboolean sl_segmentation_read_object (gpointer relations, guint id, const SlObje
  *  is called so or, without names, region 0. */
 gboolean sl_segmentation_read_frame (gpointer relations, guint id, gint width, gint height, GByteArray *cells, SlClassMask *mask,
                                      const char **names);
-
-G_END_DECLS
 
 #endif

@@ -11,8 +11,6 @@
 
 #include "postprocess/predictions/prediction.h"
 
-G_BEGIN_DECLS
-
 /** Of one frame, this many object detections and this many entries of any kind are read. */
 #define SL_MAX_RELATED_OBJECTS 1024
 #define SL_MAX_RELATED_ENTRIES 4096
@@ -69,7 +67,5 @@ gboolean sl_buffer_has_none_related (GstBuffer *buffer);
 /** sl_buffer_find_related: FALSE when @buffer, a frame of @width x @height, has no object detection that @region stands for, too; else @id is
  *  its id. */
 gboolean sl_buffer_find_related (GstBuffer *buffer, gint width, gint height, const GstVideoRegionOfInterestMeta *region, guint *id);
-
-G_END_DECLS
 
 #endif

@@ -11,8 +11,6 @@
 #include "plugins/base/byte_pool.h"
 #include "postprocess/predictions/prediction.h"
 
-G_BEGIN_DECLS
-
 /** sl_buffer_relate_prediction: adds to writable @buffer an object detection for each object, related to a tracking where it has an
  *  object_id and, from GStreamer 1.26 on, to a segmentation of type instance where it has a mask (pixel 1 = the object); one
  *  classification with all labels of the whole frame; and the frame's mask as a segmentation of type semantic (pixel = class),
@@ -30,7 +28,5 @@ void sl_buffer_relate_labels (GstBuffer *buffer, gint width, gint height, const 
 /** sl_buffer_relate_part: adds @part as an object detection that the one of @whole contains. */
 void sl_buffer_relate_part (GstBuffer *buffer, gint width, gint height, const GstVideoRegionOfInterestMeta *whole,
                             const SlObjectView *part);
-
-G_END_DECLS
 
 #endif

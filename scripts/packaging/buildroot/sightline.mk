@@ -16,7 +16,6 @@ SIGHTLINE_DEPENDENCIES = host-pkgconf gst1-plugins-base gstreamer1 libglib2 xnnp
 SIGHTLINE_CONF_OPTS = \
 	-Dtests=disabled \
 	-Dbench=disabled \
-	-Dopencv=disabled \
 	-Dintrospection=disabled \
 	-Dvapi=disabled
 
@@ -39,13 +38,6 @@ SIGHTLINE_DEPENDENCIES += librdkafka
 SIGHTLINE_CONF_OPTS += -Dkafka=enabled
 else
 SIGHTLINE_CONF_OPTS += -Dkafka=disabled
-endif
-
-ifeq ($(BR2_PACKAGE_JSON_GLIB),y)
-SIGHTLINE_DEPENDENCIES += json-glib
-SIGHTLINE_CONF_OPTS += -Djson=enabled
-else
-SIGHTLINE_CONF_OPTS += -Djson=disabled
 endif
 
 ifeq ($(BR2_PACKAGE_LIBYUV),y)

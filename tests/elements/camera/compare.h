@@ -7,8 +7,6 @@
 
 #include <gst/gst.h>
 
-G_BEGIN_DECLS
-
 /** dB: frames below that differ by more than what encoding does to them. */
 #define COMPARE_GOOD 25.0
 
@@ -28,7 +26,5 @@ typedef struct
 
 /** compare_watch: frames of @pad, in I420, or those of which its tensors are made. @compare must stay. */
 void compare_watch (Compare *compare, GstPad *pad);
-
-G_END_DECLS
 
 #endif

@@ -9,8 +9,6 @@
 #include <gio/gio.h>
 #include <gst/gst.h>
 
-G_BEGIN_DECLS
-
 /** TestServer: @uri is what the server printed; its port is free before and after. */
 typedef struct
 {
@@ -68,7 +66,5 @@ void test_assert_grown (guint64 before);
 gboolean test_is_slow (void);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (TestCamera, test_camera_free)
-
-G_END_DECLS
 
 #endif

@@ -8,8 +8,6 @@
 
 #include <gst/check/gstharness.h>
 
-G_BEGIN_DECLS
-
 /** PUBLISH_PATIENCE: microseconds that a busy machine may take for anything. */
 #define PUBLISH_PATIENCE (100 * G_USEC_PER_SEC)
 
@@ -35,7 +33,5 @@ guint64 publish_count (GstHarness *harness, const char *property);
 GstStructure *publish_wait_for_state (GstBus *bus, const char *state);
 /** publish_wait_for_text: (transfer full): what the next error or warning says. */
 char *publish_wait_for_text (GstBus *bus, GstMessageType type);
-
-G_END_DECLS
 
 #endif

@@ -9,8 +9,6 @@
 #include "postprocess/predictions/analysis.h"
 #include "tests/elements/support.h"
 
-G_BEGIN_DECLS
-
 #define RECORD_CAPS "video/x-raw,format=I420,width=64,height=48,framerate=25/1"
 #define RECORD_FRAME (40 * GST_MSECOND)
 /* After which something has gone wrong. */
@@ -69,7 +67,5 @@ char *record_list (const char *folder);
 /** record_notes: (transfer full): the JSON file beside the clip that @done tells of. */
 char *record_notes (const GstStructure *done);
 void record_assert_contains (const char *text, const char *part);
-
-G_END_DECLS
 
 #endif

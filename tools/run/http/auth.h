@@ -7,8 +7,6 @@
 
 #include <libsoup/soup.h>
 
-G_BEGIN_DECLS
-
 typedef struct _SlAuth SlAuth;
 
 /** sl_auth_new: @password: (nullable): that clients must know; @local: only this machine reaches the server. */
@@ -18,7 +16,5 @@ void sl_auth_free (SlAuth *auth);
 gboolean sl_auth_is_told (const SlAuth *auth, SoupServerMessage *message);
 /** sl_auth_check: (nullable): NULL when @message may be answered; else why not, with the status and headers for that set. */
 const char *sl_auth_check (const SlAuth *auth, SoupServerMessage *message);
-
-G_END_DECLS
 
 #endif

@@ -9,8 +9,6 @@
 
 #include <libsoup/soup.h>
 
-G_BEGIN_DECLS
-
 /** Milliseconds from a wrong password to the next one of the same client that is looked at. */
 #define SL_AUTH_DELAY_MS 100
 
@@ -32,7 +30,5 @@ gboolean sl_auth_throttle_take (SlAuthThrottle *throttle, SoupServerMessage *mes
 void sl_auth_throttle_delay (SlAuthThrottle *throttle, SoupServerMessage *message);
 /** sl_auth_throttle_expire: removes the messages whose connection has ended. Call it some times a second. */
 void sl_auth_throttle_expire (SlAuthThrottle *throttle);
-
-G_END_DECLS
 
 #endif

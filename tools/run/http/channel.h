@@ -11,8 +11,6 @@
 #include "tools/run/http/feed.h"
 #include "tools/run/http/messages.h"
 
-G_BEGIN_DECLS
-
 typedef struct _SlChannel SlChannel;
 
 /** sl_channel_new: @settings and @messages must live as long. Main thread, before the server's runs. */
@@ -34,7 +32,5 @@ guint sl_channel_listeners (const SlChannel *channel);
 void sl_channel_snapshot (SlChannel *channel, SoupServerMessage *message);
 /** sl_channel_stream: answers @message with pictures, or predictions, one after the other. */
 void sl_channel_stream (SlChannel *channel, SoupServerMessage *message, gboolean pictures);
-
-G_END_DECLS
 
 #endif

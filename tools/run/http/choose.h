@@ -7,8 +7,6 @@
 
 #include "tools/run/http/listen.h"
 
-G_BEGIN_DECLS
-
 /**
  * sl_http_choose:
  * @descriptions: (element-type SlDescription): at least one; settings that no option states are the first's that has [http]
@@ -23,6 +21,4 @@ gboolean sl_http_choose (const SlHttpOptions *options, const GPtrArray *descript
 /** sl_http_check: FALSE with SL_ERROR_ARGUMENT set when [http] of @description asks for what cannot be served, options of the program
  *  apart. */
 gboolean sl_http_check (const SlDescription *description, GError **error);
-G_END_DECLS
-
 #endif

@@ -8,8 +8,6 @@
 
 #include <libsoup/soup.h>
 
-G_BEGIN_DECLS
-
 /** Connections at once, those of streams not among them: beyond that the oldest one gives way, of the client that has most. */
 #define SL_CONNECTIONS_MOST 64
 /** Seconds from a connection's arrival, its TLS handshake and all, to the end of the answer. */
@@ -30,7 +28,5 @@ void sl_connections_expire (SlConnections *connections);
 /** sl_connections_steal: (transfer full) (nullable): the connection of @message, which libsoup knows no more: it may take as long as it
  *  likes, and counts no more. @socket: (out) (transfer full): below it. */
 GIOStream *sl_connections_steal (SlConnections *connections, SoupServerMessage *message, GSocket **socket);
-
-G_END_DECLS
 
 #endif

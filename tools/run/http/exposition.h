@@ -9,8 +9,6 @@
 
 #include "tools/run/process.h"
 
-G_BEGIN_DECLS
-
 /** sl_exposition_head: what a metric is; its samples follow. */
 void sl_exposition_head (GString *out, const char *name, const char *type, const char *help);
 /** sl_exposition_begin: a sample's name, @metric and @suffix, and its labels: @name and @value, and further names and values, NULL at the end. The number
@@ -21,7 +19,5 @@ void sl_exposition_histogram (GString *out, const char *metric, const char *name
                               const SlHistogram *histogram);
 /** sl_exposition_process: metrics of the process. @started: seconds since 1970 */
 void sl_exposition_process (GString *out, const SlProcessFigures *process, gint64 started);
-
-G_END_DECLS
 
 #endif

@@ -10,8 +10,6 @@
 
 #include "sightline/predictions.h"
 
-G_BEGIN_DECLS
-
 typedef struct _SlFeed SlFeed;
 
 /** SlFeedFrame: @predictions: (nullable): of this frame; NULL = those that are on it, if any. */
@@ -43,7 +41,5 @@ gboolean sl_feed_take_frame (SlFeed *feed, SlFeedFrame *frame);
 void sl_feed_frame_clear (SlFeedFrame *frame);
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (SlFeedFrame, sl_feed_frame_clear)
-
-G_END_DECLS
 
 #endif

@@ -9,8 +9,6 @@
 #include "pipelines/description/description.h"
 #include "tools/run/worker.h"
 
-G_BEGIN_DECLS
-
 typedef struct _SlRunHttp SlRunHttp;
 
 /**
@@ -33,7 +31,5 @@ void sl_run_http_tick (SlRunHttp *http);
 void sl_run_http_adopt (SlRunHttp *http, SlWorker *worker, GstElement *pipeline);
 /** sl_run_http_drop: @worker's pipeline is let go; it is in NULL. */
 void sl_run_http_drop (SlRunHttp *http, SlWorker *worker);
-
-G_END_DECLS
 
 #endif

@@ -9,8 +9,6 @@
 
 #include "pipelines/description/description.h"
 
-G_BEGIN_DECLS
-
 /** SlHttpOptions: of the program; NULL = not given. */
 typedef struct
 {
@@ -40,7 +38,5 @@ gboolean sl_http_check_reach (const SlHttpSettings *settings, GSocketAddress *ad
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (SlHttpOptions, sl_http_options_clear)
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (SlHttpSettings, sl_http_settings_clear)
-
-G_END_DECLS
 
 #endif

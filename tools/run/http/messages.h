@@ -9,8 +9,6 @@
 
 #include "tools/run/log.h"
 
-G_BEGIN_DECLS
-
 /** Lines that are kept. */
 #define SL_MESSAGES_MOST 50
 
@@ -22,7 +20,5 @@ void sl_messages_free (SlMessages *messages);
 void sl_messages_add (SlMessages *messages, SlLogLevel level, const char *pipeline, const char *event, const char *message);
 /** sl_messages_append_json: appends an array of objects with time (UTC), level, event, pipeline and message, oldest first. */
 void sl_messages_append_json (SlMessages *messages, GString *out);
-
-G_END_DECLS
 
 #endif

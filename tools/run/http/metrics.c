@@ -352,7 +352,7 @@ write_objects (const Writer *w)
   GHashTableIter iter;
   gpointer label, count;
   for (guint i = 0; w->newest != NULL && i < sl_predictions_get_n_objects (w->newest); i++) {
-    char *shown = sl_printable (sl_predictions_get_object_label (w->newest, i), SL_PRINTABLE_LABEL);
+    char *shown = sl_printable (sl_object_get_label (sl_predictions_get_object (w->newest, i)), SL_PRINTABLE_LABEL);
     const guint before = GPOINTER_TO_UINT (g_hash_table_lookup (counts, shown));
     g_hash_table_replace (counts, shown, GUINT_TO_POINTER (before + 1));
   }

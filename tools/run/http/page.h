@@ -7,8 +7,6 @@
 
 #include <glib.h>
 
-G_BEGIN_DECLS
-
 /** What the page may load, as a Content-Security-Policy has it. */
 #define SL_HTTP_PAGE_POLICY                                                                                                               \
   "default-src 'none'; img-src 'self' data:; connect-src 'self'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; frame-ancestors " \
@@ -16,7 +14,5 @@ G_BEGIN_DECLS
 
 /** sl_http_page: (transfer none): HTML. */
 const char *sl_http_page (void);
-
-G_END_DECLS
 
 #endif

@@ -8,11 +8,7 @@
 #include "plugins/record/picture.h"
 #include "tools/run/http/feed.h"
 
-G_BEGIN_DECLS
-
 /** sl_picture_make: (transfer full): as sl_picture_maker_make() does, with the predictions of @frame. */
 GBytes *sl_picture_make (SlPictureMaker *maker, const SlFeedFrame *frame, GError **error);
-
-G_END_DECLS
 
 #endif

@@ -7,8 +7,6 @@
 
 #include "tools/run/figures.h"
 
-G_BEGIN_DECLS
-
 /** SlReportCamera: @age: milliseconds since its last frame, -1 before the first. */
 typedef struct
 {
@@ -101,7 +99,5 @@ gint64 sl_report_age (const SlReport *report, const SlReportPipeline *pipeline);
 GPtrArray *sl_report_health (const SlReport *report, gint64 now, guint stall);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SlReport, sl_report_unref)
-
-G_END_DECLS
 
 #endif

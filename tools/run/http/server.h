@@ -8,8 +8,6 @@
 #include "pipelines/description/description.h"
 #include "tools/run/http/connections.h"
 
-G_BEGIN_DECLS
-
 #define SL_HTTP_JSON "application/json"
 #define SL_HTTP_HTML "text/html; charset=utf-8"
 #define SL_HTTP_METRICS "text/plain; version=0.0.4; charset=utf-8"
@@ -49,7 +47,5 @@ const char *sl_http_server_url (const SlHttpServer *server);
 /** sl_http_answer: with @text (transfer full). sl_http_answer_text: with a sentence. */
 void sl_http_answer (SoupServerMessage *message, guint status, const char *type, GString *text);
 void sl_http_answer_text (SoupServerMessage *message, guint status, const char *format, ...) G_GNUC_PRINTF (3, 4);
-
-G_END_DECLS
 
 #endif

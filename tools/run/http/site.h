@@ -9,8 +9,6 @@
 #include "tools/run/http/report.h"
 #include "tools/run/http/server.h"
 
-G_BEGIN_DECLS
-
 typedef struct _SlRunSite SlRunSite;
 
 /** Of an SlRunSite, which has a report before the server is started. */
@@ -22,7 +20,5 @@ SlRunSite *sl_run_site_new (const SlHttpSettings *settings, SlMessages *messages
 void sl_run_site_free (SlRunSite *site);
 /** sl_run_site_report: @report (transfer full): what is told from now on. Any thread. */
 void sl_run_site_report (SlRunSite *site, SlReport *report);
-
-G_END_DECLS
 
 #endif

@@ -12,38 +12,16 @@ append_comma (GString *out)
     g_string_append_c (out, ',');
 }
 
-static void
-append_string (GString *out, const char *key, const char *value)
-{
-  append_comma (out);
-  g_string_append_printf (out, "\"%s\":", key);
-  sl_json_append_string (out, value);
-}
-
-static void
-append_count (GString *out, const char *key, guint64 value)
-{
-  append_comma (out);
-  g_string_append_printf (out, "\"%s\":%" G_GUINT64_FORMAT, key, value);
-}
-
-static void
-append_number (GString *out, const char *key, double value)
-{
-  append_comma (out);
-  g_string_append_printf (out, "\"%s\":", key);
-  sl_json_append_double (out, value, 6);
-}
-
 /* -1, unknown, is null. */
 static void
 append_age (GString *out, const char *key, gint64 ms)
 {
-  append_comma (out);
-  if (ms < 0)
-    g_string_append_printf (out, "\"%s\":null", key);
-  else
-    g_string_append_printf (out, "\"%s\":%" G_GINT64_FORMAT, key, ms);
+  if (ms >= 0) {
+    sl_json_append_count (out, key, (guint64) ms);
+    return;
+  }
+  sl_json_append_key (out, key);
+  g_string_append (out, "null");
 }
 
 /* As members of the object that is open. Returns whether all is well. */
@@ -70,8 +48,8 @@ sl_text_health (GString *out, const SlReport *report, guint stall)
     const SlReportPipeline *pipeline = report->pipelines->pdata[i];
     append_comma (out);
     g_string_append_c (out, '{');
-    append_string (out, "name", pipeline->name);
-    append_string (out, "state", sl_worker_state_name (pipeline->state));
+    sl_json_append_text (out, "name", pipeline->name);
+    sl_json_append_text (out, "state", sl_worker_state_name (pipeline->state));
     append_age (out, "last_frame_age_ms", sl_report_age (report, pipeline));
     g_string_append_c (out, '}');
   }
@@ -87,8 +65,8 @@ append_stages (GString *out, const SlFigures *figures)
   for (guint s = 0; figures->timed && s < SL_N_STAGES; s++) {
     append_comma (out);
     g_string_append_printf (out, "\"%s\":{", sl_stage_name ((SlStage) s));
-    append_number (out, "p50_ms", (double) figures->p50[s] / 1000);
-    append_number (out, "p95_ms", (double) figures->p95[s] / 1000);
+    sl_json_append_number (out, "p50_ms", (double) figures->p50[s] / 1000, 6);
+    sl_json_append_number (out, "p95_ms", (double) figures->p95[s] / 1000, 6);
     g_string_append_c (out, '}');
   }
   g_string_append_c (out, '}');
@@ -102,9 +80,9 @@ append_cameras (GString *out, const GArray *cameras)
     const SlReportCamera *camera = &g_array_index (cameras, SlReportCamera, i);
     append_comma (out);
     g_string_append_c (out, '{');
-    append_string (out, "name", camera->name);
-    append_string (out, "uri", camera->uri);
-    append_string (out, "state", camera->state);
+    sl_json_append_text (out, "name", camera->name);
+    sl_json_append_text (out, "uri", camera->uri);
+    sl_json_append_text (out, "state", camera->state);
     append_age (out, "last_frame_age_ms", camera->age);
     g_string_append_c (out, '}');
   }
@@ -119,8 +97,8 @@ append_models (GString *out, const GArray *models)
     const SlReportModel *model = &g_array_index (models, SlReportModel, i);
     append_comma (out);
     g_string_append_c (out, '{');
-    append_string (out, "element", model->name);
-    append_string (out, "model", model->model);
+    sl_json_append_text (out, "element", model->name);
+    sl_json_append_text (out, "model", model->model);
     g_string_append_c (out, '}');
   }
   g_string_append_c (out, ']');
@@ -134,10 +112,10 @@ append_outputs (GString *out, const GArray *outputs)
     const SlReportOutput *output = &g_array_index (outputs, SlReportOutput, i);
     append_comma (out);
     g_string_append_c (out, '{');
-    append_string (out, "element", output->name);
-    append_string (out, "location", output->location);
-    append_count (out, "published", output->published);
-    append_count (out, "lost", output->lost);
+    sl_json_append_text (out, "element", output->name);
+    sl_json_append_text (out, "location", output->location);
+    sl_json_append_count (out, "published", output->published);
+    sl_json_append_count (out, "lost", output->lost);
     g_string_append_printf (out, ",\"connected\":%s}", output->connected ? "true" : "false");
   }
   g_string_append_c (out, ']');
@@ -151,13 +129,13 @@ append_remotes (GString *out, const GArray *remotes)
     const SlReportRemote *remote = &g_array_index (remotes, SlReportRemote, i);
     append_comma (out);
     g_string_append_c (out, '{');
-    append_string (out, "element", remote->name);
-    append_string (out, "location", remote->location);
-    append_count (out, "answered", remote->answered);
-    append_count (out, "lost", remote->lost);
-    append_count (out, "local", remote->local);
-    append_count (out, "workers", remote->workers);
-    append_count (out, "silence_ms", remote->silence);
+    sl_json_append_text (out, "element", remote->name);
+    sl_json_append_text (out, "location", remote->location);
+    sl_json_append_count (out, "answered", remote->answered);
+    sl_json_append_count (out, "lost", remote->lost);
+    sl_json_append_count (out, "local", remote->local);
+    sl_json_append_count (out, "workers", remote->workers);
+    sl_json_append_count (out, "silence_ms", remote->silence);
     g_string_append_printf (out, ",\"connected\":%s}", remote->connected ? "true" : "false");
   }
   g_string_append_c (out, ']');
@@ -173,13 +151,13 @@ append_region (GString *out, const char *element, const GstStructure *region)
                      G_TYPE_DOUBLE, &longest, NULL);
   append_comma (out);
   g_string_append_c (out, '{');
-  append_string (out, "element", element);
-  append_string (out, "kind", gst_structure_get_name (region));
-  append_string (out, "name", gst_structure_get_string (region, "name"));
-  append_count (out, "inside", inside);
-  append_count (out, "entered", entered);
-  append_count (out, "left", left);
-  append_number (out, "longest", longest);
+  sl_json_append_text (out, "element", element);
+  sl_json_append_text (out, "kind", gst_structure_get_name (region));
+  sl_json_append_text (out, "name", gst_structure_get_string (region, "name"));
+  sl_json_append_count (out, "inside", inside);
+  sl_json_append_count (out, "entered", entered);
+  sl_json_append_count (out, "left", left);
+  sl_json_append_number (out, "longest", longest, 6);
   g_string_append_c (out, '}');
 }
 
@@ -199,10 +177,10 @@ static void
 append_drops (GString *out, const SlReportPipeline *pipeline)
 {
   g_string_append (out, ",\"drops\":{");
-  append_count (out, "busy", pipeline->busy);
-  append_count (out, "damaged", pipeline->damaged);
+  sl_json_append_count (out, "busy", pipeline->busy);
+  sl_json_append_count (out, "damaged", pipeline->damaged);
   for (guint d = 0; d < SL_N_DROPS; d++)
-    append_count (out, sl_drop_name ((SlDrop) d), pipeline->drops[d]);
+    sl_json_append_count (out, sl_drop_name ((SlDrop) d), pipeline->drops[d]);
   g_string_append_c (out, '}');
 }
 
@@ -211,19 +189,19 @@ append_pipeline (GString *out, const SlReport *report, const SlReportPipeline *p
 {
   append_comma (out);
   g_string_append_c (out, '{');
-  append_string (out, "name", pipeline->name);
-  append_string (out, "description", pipeline->description);
-  append_string (out, "state", sl_worker_state_name (pipeline->state));
+  sl_json_append_text (out, "name", pipeline->name);
+  sl_json_append_text (out, "description", pipeline->description);
+  sl_json_append_text (out, "state", sl_worker_state_name (pipeline->state));
   append_age (out, "last_frame_age_ms", sl_report_age (report, pipeline));
-  append_number (out, "fps_in", pipeline->figures.fps_in);
-  append_number (out, "fps_out", pipeline->figures.fps_out);
-  append_count (out, "frames_in", pipeline->totals.counts.in);
-  append_count (out, "frames_out", pipeline->totals.counts.out);
-  append_count (out, "predictions", pipeline->totals.counts.predictions);
-  append_count (out, "dropped", pipeline->totals.counts.dropped);
+  sl_json_append_number (out, "fps_in", pipeline->figures.fps_in, 6);
+  sl_json_append_number (out, "fps_out", pipeline->figures.fps_out, 6);
+  sl_json_append_count (out, "frames_in", pipeline->totals.counts.in);
+  sl_json_append_count (out, "frames_out", pipeline->totals.counts.out);
+  sl_json_append_count (out, "predictions", pipeline->totals.counts.predictions);
+  sl_json_append_count (out, "dropped", pipeline->totals.counts.dropped);
   append_drops (out, pipeline);
-  append_count (out, "restarts", pipeline->restarts);
-  append_count (out, "recoveries", pipeline->totals.recoveries);
+  sl_json_append_count (out, "restarts", pipeline->restarts);
+  sl_json_append_count (out, "recoveries", pipeline->totals.recoveries);
   append_stages (out, &pipeline->figures);
   append_cameras (out, pipeline->cameras);
   append_models (out, pipeline->models);
@@ -237,11 +215,11 @@ void
 sl_text_pipelines (GString *out, const SlReport *report, guint stall, SlMessages *messages)
 {
   g_string_append_c (out, '{');
-  append_string (out, "version", SL_VERSION);
-  append_count (out, "uptime_seconds", (guint64) MAX (g_get_real_time () / G_USEC_PER_SEC - report->started, 0));
-  append_number (out, "cpu_percent", report->cpu_percent);
-  append_count (out, "rss_bytes", report->process.rss);
-  append_count (out, "threads", report->process.threads);
+  sl_json_append_text (out, "version", SL_VERSION);
+  sl_json_append_count (out, "uptime_seconds", (guint64) MAX (g_get_real_time () / G_USEC_PER_SEC - report->started, 0));
+  sl_json_append_number (out, "cpu_percent", report->cpu_percent, 6);
+  sl_json_append_count (out, "rss_bytes", report->process.rss);
+  sl_json_append_count (out, "threads", report->process.threads);
   append_comma (out);
   g_string_append (out, "\"health\":{");
   append_health (out, report, stall);

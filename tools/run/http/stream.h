@@ -8,8 +8,6 @@
 
 #include <gio/gio.h>
 
-G_BEGIN_DECLS
-
 #define SL_STREAM_PATIENCE 10
 
 typedef struct _SlStream SlStream;
@@ -32,7 +30,5 @@ gboolean sl_stream_is_over (const SlStream *stream);
 gint64 sl_stream_idle (const SlStream *stream);
 /** sl_stream_expire: to be called some times a second: ends a stream whose client does not take what waits for it. */
 void sl_stream_expire (SlStream *stream);
-
-G_END_DECLS
 
 #endif

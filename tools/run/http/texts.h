@@ -9,8 +9,6 @@
 #include "tools/run/http/messages.h"
 #include "tools/run/http/report.h"
 
-G_BEGIN_DECLS
-
 /** sl_text_metrics: appends @report as Prometheus's text format has it. @newest: (element-type SlPredictions): the newest predictions of each
  *  pipeline, NULL where there are no current ones. */
 void sl_text_metrics (GString *out, const SlReport *report, const GPtrArray *newest);
@@ -18,7 +16,5 @@ void sl_text_metrics (GString *out, const SlReport *report, const GPtrArray *new
 gboolean sl_text_health (GString *out, const SlReport *report, guint stall);
 /** sl_text_pipelines: appends everything that the page shows but for pictures and predictions. */
 void sl_text_pipelines (GString *out, const SlReport *report, guint stall, SlMessages *messages);
-
-G_END_DECLS
 
 #endif

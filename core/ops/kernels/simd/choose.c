@@ -4,18 +4,13 @@
 #include "core/ops/kernels/simd/loops.h"
 
 /* The best last. */
-static const struct
-{
-  const SlSimdLoops *loops;
-  SlCpuLevel level;
-  guint needs;
-} rows[] = {
+static const SlCpuRow rows[] = {
   { &sl_simd_loops_base, SL_CPU_LEVEL_C, 0 },
 #ifdef SL_SIMD_LOOPS_AVX2
-  { &sl_simd_loops_avx2, SL_CPU_LEVEL_AVX2, SL_CPU_AVX2 },
+  { &sl_simd_loops_avx2, SL_CPU_LEVEL_AVX2, 0 },
 #endif
 #ifdef SL_SIMD_LOOPS_AVX512VBMI
-  { &sl_simd_loops_avx512, SL_CPU_LEVEL_AVX512, SL_CPU_AVX2 | SL_CPU_AVX512 | SL_CPU_AVX512VBMI },
+  { &sl_simd_loops_avx512, SL_CPU_LEVEL_AVX512, SL_CPU_AVX512VBMI },
 #endif
 };
 
@@ -24,8 +19,8 @@ sl_simd_loops_all (const SlSimdLoops *sets[3])
 {
   guint n = 0;
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
-    if (sl_cpu_has (rows[i].needs))
-      sets[n++] = rows[i].loops;
+    if (sl_cpu_runs (&rows[i]))
+      sets[n++] = rows[i].kernels;
   return n;
 }
 
@@ -33,12 +28,7 @@ const SlSimdLoops *
 sl_simd_loops (void)
 {
   static const SlSimdLoops *chosen;
-  if (g_once_init_enter (&chosen)) {
-    const SlSimdLoops *best = rows[0].loops;
-    for (guint i = 1; i < G_N_ELEMENTS (rows); i++)
-      if (sl_cpu_may_use (rows[i].level, rows[i].needs))
-        best = rows[i].loops;
-    g_once_init_leave (&chosen, best);
-  }
+  if (g_once_init_enter (&chosen))
+    g_once_init_leave (&chosen, sl_cpu_best (rows, G_N_ELEMENTS (rows)));
   return chosen;
 }

@@ -9,8 +9,6 @@
 
 #include <glib.h>
 
-G_BEGIN_DECLS
-
 /** Fractional bits of a weight between two pixels. */
 #define SL_BLEND_BITS 11
 /** Pixels and most rows that SlSimdLoops' @search takes at a time. */
@@ -120,7 +118,5 @@ extern const SlSimdLoops sl_simd_loops_base, sl_simd_loops_avx2, sl_simd_loops_a
 const SlSimdLoops *sl_simd_loops (void);
 /** sl_simd_loops_all: every set this build and this processor have; returns how many, at most 3. */
 guint sl_simd_loops_all (const SlSimdLoops *sets[3]);
-
-G_END_DECLS
 
 #endif

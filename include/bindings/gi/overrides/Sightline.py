@@ -142,7 +142,6 @@ class Object(Sightline.Object, metaclass=_Documented):
     confidence = property(lambda self: self.get_confidence(), doc="How sure the model is, 0..1.")
     box = property(lambda self: self.get_box(), doc="Where it is, a Box in pixels of the frame.")
     track_id = property(lambda self: self.get_track_id() or None, doc="Its number from frame to frame where the pipeline tracks objects, else None.")
-    id = property(lambda self: self.track_id, doc="The same as track_id.")
     parent = property(lambda self: self.get_parent(), doc="The Object inside which a further model found this one, else None.")
     mask = property(lambda self: self.get_mask(), doc="A Mask over the box's whole pixels, 128..255 where the object is, or None.")
     keypoints = property(lambda self: self.get_keypoints(), doc="A list of Keypoint.")
@@ -151,12 +150,12 @@ class Object(Sightline.Object, metaclass=_Documented):
     text = property(lambda self: self.get_text(), doc="What the code that was read here says, or None: payload has what is no text.")
     payload = property(lambda self: bytes(self.get_payload()) if self.symbology else None, doc="The bytes of the code that was read here, or None.")
     corners = property(lambda self: [(point.x, point.y) for point in self.get_corners()], doc="Four points (x, y) of the code that was read here.")
-    details = property(lambda self: self.attributes, doc="The same as attributes.")
 
     @property
     def relative_box(self):
         """Where it is, as (x_min, y_min, x_max, y_max) in 0..1 of the frame."""
-        return tuple(self.get_predictions().get_object_relative_box(self.get_index()))
+        x, y, width, height = self.get_relative_box()
+        return (x, y, x + width, y + height)
 
     def __repr__(self):
         return "<Object %r %.3f at %.1f,%.1f, %.1f x %.1f>" % (self.label, self.confidence, *self.box)
@@ -236,7 +235,7 @@ class Predictions(Sightline.Predictions, metaclass=_Documented):
         return self.get_outputs()
 
     def __repr__(self):
-        return "<Predictions of a frame of %dx%d: %d objects, %d labels>" % (self.get_width(), self.get_height(), len(self), self.get_n_labels())
+        return "<Predictions of a frame of %dx%d: %d objects, %d labels>" % (self.get_width(), self.get_height(), len(self), len(self.labels))
 
 
 def _set_known(self, name, value):
