@@ -91,6 +91,15 @@ enum
  */
 
 /**
+ * SlPredictor:crop-share:
+ *
+ * Overrides the model: the central share of each side that a crop keeps, 0.01..1; 0.875 is a crop of 224 from 256 pixels. Unset, what the
+ * model states, else 1.
+ *
+ * Since: 0.1
+ */
+
+/**
  * SlPredictor:pad-value:
  *
  * Overrides the model: brightness of letterbox borders, 0..255. -1, what the model says, 114 when nothing says.
